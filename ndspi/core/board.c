@@ -57,7 +57,7 @@ int nd_board_ask(const char *directory, const char *name)
     if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
         error = -EINVAL;
     else if (write(fd, "?", 1) != 1 &&
-             errno != EAGAIN) /* full: it has been asked, and has not come to it */
+             errno != EAGAIN) /* full: the owner was asked already, and has not answered yet */
         error = -errno;
     held_signal_end(&sigpipe, error == -EPIPE);
     close(fd);
@@ -85,7 +85,7 @@ static void remove_entry(const char *directory, const char *name, const char *en
         unlink(path);
 }
 
-/* Nobody reads the FIFO, or there is none. */
+/* No process has the FIFO open for reading, or there is none. */
 static bool is_unread(const char *directory, const char *name, const char *end)
 {
     char path[ND_BOARD_PATH];
@@ -100,7 +100,9 @@ static bool is_unread(const char *directory, const char *name, const char *end)
     return false;
 }
 
-/* Whether the entry is of a process that was killed before its FIFO had a name. One that lives opens it at once. */
+/*
+ * Whether the entry is of a process that was killed before its FIFO had a name. A live process opens its FIFO at once.
+ */
 static bool is_forsaken(const char *directory, const char *entry)
 {
     size_t begin = strlen(ND_BOARD_FRESH);

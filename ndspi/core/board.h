@@ -2,10 +2,9 @@
 /*
  * board.h - where processes of a user show what they count, so that the user's other processes can read it.
  *
- * A process has two entries in the user's directory: NAME.ask, a FIFO, and NAME.txt. Who wants figures writes an octet
- * into the FIFO, and the process replaces the file. So a process at work writes nothing unless somebody looks, each
- * file is whole, and an owner that is gone shows: nobody has its FIFO open for reading, whatever its number is used for
- * since.
+ * A process has two entries in the user's directory: NAME.ask, a FIFO, and NAME.txt. A reader writes an octet into the
+ * FIFO, and the process replaces the file. So a process writes nothing unless it is asked, each file is whole, and a
+ * reader notices that the owner is gone: no process has its FIFO open for reading, even if its number was reused.
  *
  *     ndspi-counters 2
  *     process 4711
@@ -31,9 +30,9 @@
 #define ND_BOARD_FRESH "new." /* of a FIFO that has no name yet: new.PID.ADDRESS */
 
 /*
- * One more with each change that a reader of the form before would not read rightly. A reader tells what has another
- * form than its own, and reads no more of it; names of counters that it does not know it leaves out, so new ones need
- * no new form. 1: adapters had no serial.
+ * Raised with each change that a reader of the previous form would misread. A reader reports a file of another form and
+ * reads no more of it. It skips counters with unknown names, so new counters need no new form. 1: adapters had no
+ * serial.
  */
 enum { ND_BOARD_FORM = 2 };
 

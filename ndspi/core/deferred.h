@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deferred.h - work that the thread which finds it must not do: it may block for long (rdma_destroy_id waits for
- * peers), or it waits for the very callback that found it (an adapter's end, found in its own run).
+ * deferred.h - work that the thread which triggers it must not do: it may block for long (rdma_destroy_id waits for
+ * peers), or it waits for the callback that triggered it (an adapter destroyed in its own run).
  *
  * One thread for the process, made when first needed, asleep when idle, all signals blocked. Jobs run one after the
  * other in the order given.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dialect.h - where versions 1 and 2 of NetworkDirect and its kernel flavour (NDKPI) differ. Each adapter belongs to
- * one dialect; all have the same state machines. Sources: the pages of each; where those are silent, what programs rely
- * on.
+ * one dialect; all have the same state machines. Sources: the pages of each; where those are silent, what programs
+ * expect.
  */
 #ifndef NDSPI_CORE_DIALECT_H
 #define NDSPI_CORE_DIALECT_H
@@ -10,8 +10,8 @@
 #include "ndspi/core/base.h"
 
 /*
- * The data path's inline functions take one as a constant: each facade's method is compiled for its own version. To
- * post, the kernel flavour is as version 2.
+ * The data path's inline functions take one as a constant: each facade's method is compiled for its own version. Posts
+ * of the kernel flavour are those of version 2.
  */
 enum nd_dialect_index { ND_V2, ND_V1, ND_KERNEL, ND_DIALECTS };
 
@@ -29,7 +29,7 @@ struct nd_dialect {
     HRESULT unresolved;      /* Connect: the destination is no address that a peer can have */
     HRESULT no_answer;       /* Disconnect: the peer did not answer in time */
     bool arms;               /* Notify merges with one that waits, and cannot fail */
-    bool closing_drains;     /* a released queue pair ends without a program that polls */
+    bool closing_drains;     /* a released queue pair ends even if no program polls */
     bool refuses_flushed;    /* nothing is posted to a flushed queue pair */
     bool defers;             /* requests may be kept until the next one */
     bool tells_failure;      /* a failed request ends the connection, as a disconnect of the peer */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_users.h - the objects that have their requests on one overlapped file, and what happens to them when the program
- * closes the last handle of the file: Windows then cancels all that is pending there.
+ * file_users.h - the objects that have their requests on one overlapped file. When the program closes the last handle
+ * of the file, Windows cancels all requests pending there; so do these objects.
  *
  * A sink keeps one nd_file_users with each of its files; each nd_pending is a user of its file (pending.h).
  */
@@ -37,10 +37,12 @@ void nd_file_users_close(struct nd_file_users *users) __attribute__((visibility(
 /* object: complete, its lock included, since cancel may be called at once. */
 void nd_file_users_add(struct nd_file_users *users, struct nd_file_user *user,
     struct nd_object *object, void (*cancel)(struct nd_object *object));
-/* While the object is destroyed. */
+/* Called while the object is destroyed. */
 void nd_file_users_remove(struct nd_file_users *users, struct nd_file_user *user);
 
-/* A caller that asks and begins requests under a lock that cancel takes leaves none behind. */
+/*
+ * If the caller holds a lock that `cancel` takes, from this check until it has begun its request, cancel misses none.
+ */
 static inline bool nd_file_users_closed(const struct nd_file_users *users)
 {
     return atomic_load_explicit(&users->closed, memory_order_relaxed);

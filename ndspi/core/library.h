@@ -2,9 +2,9 @@
 /*
  * library.h - how many objects of this library live: the exact answer behind DllCanUnloadNow.
  *
- * Provider and class objects and every adapter hold a pin; an adapter's children hold the adapter. The library itself
- * is linked so that it stays mapped (its idle threads and the verbs libraries below outlive a dlclose), so this count
- * is a statement to the client, not what keeps code in memory.
+ * Provider and class objects and every adapter hold a pin; an adapter's children hold the adapter. The library is
+ * linked to stay mapped after dlclose (its idle threads and the verbs libraries below need that): this count only
+ * answers the client, it keeps no code in memory.
  */
 #ifndef NDSPI_CORE_LIBRARY_H
 #define NDSPI_CORE_LIBRARY_H

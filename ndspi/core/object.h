@@ -49,7 +49,7 @@ static inline void nd_object_pin(struct nd_object *object)
     atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed);
 }
 
-/* For callers that found the object in a list which it leaves only while it is destroyed: false if that has begun. */
+/* For an object found in a list that it leaves while it is destroyed: false if its destruction has begun. */
 static inline bool nd_object_try_pin(struct nd_object *object)
 {
     unsigned pins = atomic_load_explicit(&object->pins, memory_order_relaxed);
@@ -77,7 +77,7 @@ static inline void nd_object_unpin_later(struct nd_object *object, struct nd_dea
     }
 }
 
-/* Takes the list over while the lock is still held; nd_object_destroy_dead follows when it is not. */
+/* Takes the list over with the lock held; the caller then drops the lock and calls nd_object_destroy_dead. */
 static inline struct nd_object *nd_object_take_dead(struct nd_dead *dead)
 {
     struct nd_object *first = dead->first;

@@ -83,7 +83,7 @@ HRESULT nd_pending_add(
     return FAILED(status) ? status : ND_PENDING;
 }
 
-/* The record is free before the client hears of the end: it may issue the next request at once. */
+/* Frees the record before the client learns of the end: it may issue the next request at once. */
 static void end_locked(
     struct nd_pending *pending, struct nd_pending_request *request, HRESULT status)
 {

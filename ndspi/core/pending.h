@@ -10,8 +10,8 @@
  * returns, and after nd_pending_cancel at the last Release nothing touches a client's structure again. No other lock
  * of an object may be needed under it; core code calls these with or without its object lock held.
  *
- * An object whose lock is hot decides under it and delivers after it: a decided request keeps its status whatever comes
- * later, and the next thread that takes the pending's lock (a cancel, too) delivers it.
+ * An object with a contended lock decides a request under it and delivers after it: a decided request keeps its status,
+ * and the next thread that takes the pending's lock (a cancel, too) delivers it.
  */
 #ifndef NDSPI_CORE_PENDING_H
 #define NDSPI_CORE_PENDING_H
@@ -49,7 +49,10 @@ struct nd_pending {
  */
 void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
     struct nd_sink_file *file, struct nd_object *object, void (*cancel)(struct nd_object *object));
-/* Room for one request: if no other is under way, the next cannot fail for lack of memory. Or ND_NO_MEMORY. */
+/*
+ * Reserves a record: if no other request is pending, the next cannot fail for lack of memory. Returns ND_SUCCESS or
+ * ND_NO_MEMORY.
+ */
 HRESULT nd_pending_prepare(struct nd_pending *pending);
 /* Requires an empty list (cancel first). */
 void nd_pending_fini(struct nd_pending *pending);
@@ -70,7 +73,7 @@ bool nd_pending_complete_match(
     struct nd_pending *pending, unsigned kind, const void *context, HRESULT status);
 /* Ends all requests whose kind is in the mask (1 << kind), in issue order. Returns how many. */
 unsigned nd_pending_complete_all(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
-/* All requests, but for decided ones, are of this kind from now on. */
+/* Makes all requests but the decided ones requests of this kind. */
 void nd_pending_change(struct nd_pending *pending, unsigned kind);
 /* Ends everything with ND_CANCELED; decided requests keep their status. */
 void nd_pending_cancel(struct nd_pending *pending);
@@ -85,7 +88,7 @@ void nd_pending_deliver(struct nd_pending *pending);
  */
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /*
- * The same for what cannot be undone: nothing needs memory once nd_pending_reserve has returned ND_SUCCESS
+ * The same for operations that cannot be undone: no memory is needed once nd_pending_reserve has returned ND_SUCCESS
  * (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is NULL; ND_INVALID_HANDLE: the file is
  * closed). One of the other two must follow; nd_pending_complete_reserved returns ND_PENDING.
  */

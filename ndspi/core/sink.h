@@ -18,8 +18,7 @@ struct nd_sink_file;
 
 struct nd_sink {
     /*
-     * The program's threads never move a device in their waits: what a request waits for is left to the device's
-     * thread.
+     * The program's threads never drive a device while they wait: the device's own thread does.
      */
     bool sleeps_elsewhere;
     /* owner: the adapter; its files serve it alone. */
@@ -31,13 +30,16 @@ struct nd_sink {
     struct nd_file_users *(*file_users)(struct nd_sink_file *file);
     /* Gives up the handle of a pinned file, unless a client has done that. The pin stays. */
     void (*file_close)(struct nd_sink_file *file, HANDLE handle);
-    /* Room for the end of one request more: start and complete cannot fail then. ND_SUCCESS or ND_NO_MEMORY. */
+    /*
+     * Reserves memory for one more request: its start and complete then cannot fail. Returns ND_SUCCESS or
+     * ND_NO_MEMORY.
+     */
     HRESULT (*reserve)(struct nd_sink_file *file);
-    void (*unreserve)(struct nd_sink_file *file); /* it does not begin after all */
+    void (*unreserve)(struct nd_sink_file *file); /* the request does not begin after all */
     void (*start)(struct nd_sink_file *file, OVERLAPPED *overlapped);
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
     HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
-    /* The adapter is at its end: no file of this owner serves any more. NULL: nothing is to be done. */
+    /* The adapter is being destroyed: its files serve no request any more. NULL: nothing to do. */
     void (*forget)(const void *owner);
 };
 

@@ -54,7 +54,7 @@ static struct nd_file_users *file_users(struct nd_sink_file *file)
     return win_file_room(file_of(file));
 }
 
-/* While the file is pinned its handle's number is not used again, so this closes no other. */
+/* While the file is pinned its handle's value is not reused, so this closes no other object. */
 static void file_close(struct nd_sink_file *file, HANDLE handle)
 {
     (void)file;

@@ -26,8 +26,8 @@ static void note_usual(struct nd_adapter *adapter, struct nd_child *child)
 }
 
 /*
- * One completion event. A queue that is being destroyed waits for the acknowledgement of its events: no pin can be had
- * of it any more, so it is acknowledged at once.
+ * Handles one completion event. Destroying a queue waits until its events are acknowledged, and such a queue cannot be
+ * pinned any more: its event is acknowledged here.
  */
 static bool run_cq_event(struct nd_adapter *adapter)
 {
@@ -56,9 +56,9 @@ void nd_adapter_take_left(struct nd_adapter *adapter)
 }
 
 /*
- * Where taking an event is a system call, a waiting thread that is woken by one looks first at the queue that the last
- * one was for: mostly that is what its thread waits for, and then the thread goes on at once. The event stays in the
- * channel until the next Notify, when the peer has its answer.
+ * Where taking an event is a system call, a waiting thread that an event woke first polls the queue of the previous
+ * event: usually the thread waits for that queue, and can return at once. The event stays in the channel until the next
+ * Notify, by which time the program has answered its peer.
  */
 static bool run_usual(struct nd_adapter *adapter)
 {
@@ -79,7 +79,7 @@ static bool run_usual(struct nd_adapter *adapter)
     return told;
 }
 
-/* Whom an event is about, pinned; NULL: on its way out, or not one that is told. */
+/* The object that an event concerns, pinned; NULL: it is being destroyed, or this kind of event is ignored. */
 static struct nd_child *find_child(const struct ibv_async_event *event)
 {
     struct nd_child *child = NULL;
@@ -109,8 +109,8 @@ static void handle_async(
 }
 
 /*
- * Acknowledged before it is handled: what it leads to may be the end of its object, which waits for that. Completion
- * events that no device has raised show at the same descriptor (verbs/shim/shim.h).
+ * Acknowledges each event before handling it: the handler may destroy the event's object, which waits for the
+ * acknowledgement. The shim's own completion events make the same descriptor readable (verbs/shim/shim.h).
  */
 static void run_async(struct nd_adapter *adapter)
 {
@@ -142,11 +142,11 @@ static void channel_ready(struct reactor_source *source, uint32_t events, enum r
         while (run_cq_event(adapter))
             ;
     else if (how != REACTOR_WAITING || !run_usual(adapter))
-        run_cq_event(adapter); /* what else there is keeps the descriptor readable */
+        run_cq_event(adapter); /* further events keep the descriptor readable */
     nd_adapter_unpin(adapter);
 }
 
-/* The embedded device has an event; it has this run again while there are more. */
+/* The embedded device has an event; it calls this again while it has more. */
 static void channel_run(struct reactor_source *source, enum reactor_how how)
 {
     struct nd_adapter *adapter = adapter_of(source);
@@ -213,7 +213,7 @@ static void close_channels(struct nd_adapter *adapter)
         log_write(LOG_ERROR, LOG_DEVICE, "cannot destroy a completion channel: %s", strerror(rc));
 }
 
-/* From here on the adapter is moved. Returns 0 or a negative errno. */
+/* From here on the reactor drives the adapter. Returns 0 or a negative errno. */
 static int add_sources(struct nd_adapter *adapter)
 {
     const struct nd_verbs *verbs = adapter->verbs;
@@ -369,9 +369,9 @@ void nd_adapter_count(struct nd_adapter *adapter, struct nd_counts *counts)
 }
 
 /*
- * A child whose `removed` was not called yet, pinned, or NULL. That call may free other objects, so no lock is held in
- * it. Youngest first, hence a queue pair before its completion queues: a client that learns of it can post no more.
- * Those that have been told stand at the end.
+ * A child whose `removed` was not called yet, pinned, or NULL. That call may free other objects, so the caller holds no
+ * lock in it. The youngest comes first, so a queue pair before its completion queues: a client that learns of the
+ * removal can post no more. Children already told stand at the end.
  */
 static struct nd_child *next_to_tell(struct nd_adapter *adapter)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * adapter.h - an open device as its client sees it: protection domain, channels, limits, and the sources through which
- * waiting threads move all of it (reactor/reactor.h).
+ * waiting threads drive it (reactor/reactor.h).
  *
  * Every other object pins its adapter. The lock (LOCK_ADAPTER) guards the list of children, which holds no pins: a
  * child leaves it when it is destroyed.
@@ -34,13 +34,14 @@ enum { ND_FRMR_BUCKETS = 64 };
 
 /* What an adapter asks of its children, which stand above it. Called without locks, the child pinned. */
 struct nd_child_ops {
-    /* The device's completion event for it, got and not acknowledged: takes care of that, too. NULL: none comes. */
+    /* Handles and acknowledges the device's completion event for this child. NULL: the device raises none. */
     void (*completion)(struct nd_child *child);
     /*
-     * With that: looks without the event. True: somebody waited and was told, and nobody waits now: the event can wait.
+     * Present with `completion`: polls before the event is read. True: this completed a Notify and none is pending now,
+     * so the event may stay unread.
      */
     bool (*early)(struct nd_child *child);
-    /* An asynchronous event about it. NULL: none comes. */
+    /* An asynchronous event about this child. NULL: the device raises none. */
     void (*event)(struct nd_child *child, enum ibv_event_type type);
     /* The device is gone. */
     void (*removed)(struct nd_child *child);
@@ -48,7 +49,7 @@ struct nd_child_ops {
     void (*count)(struct nd_child *child, struct nd_counts *counts);
 };
 
-/* Embedded in a queue or queue pair; the context of its device object, by which events find it. */
+/* Embedded in a queue or queue pair; the context of its device object, through which an event finds the child. */
 struct nd_child {
     struct nd_object *object; /* whose it is */
     const struct nd_child_ops *ops;
@@ -69,7 +70,7 @@ struct nd_adapter {
     struct nd_cm cm;
     /* What waiting threads run, besides the connection manager's (cm.source). */
     struct reactor_source channel_source, async_source;
-    /* Whom the last completion event was for; the lock to change it. */
+    /* The child of the last completion event; changed under the lock. */
     _Atomic(struct nd_child *) usual;
     atomic_bool left; /* a driver left an event in the channel */
     atomic_bool removed;
@@ -116,7 +117,7 @@ static inline void nd_adapter_unpin(struct nd_adapter *adapter)
 }
 
 /*
- * nd_adapter_add - a child is ready: from here on it is told what happens to the device. Pins the adapter.
+ * nd_adapter_add - a child is ready: from here on the adapter calls its ops. Pins the adapter.
  * nd_adapter_drop - it is being destroyed. The pin is left to its last step, nd_adapter_unpin. No lock held.
  */
 void nd_adapter_add(struct nd_adapter *adapter, struct nd_child *child, struct nd_object *object,
@@ -156,7 +157,7 @@ struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle);
 HRESULT nd_adapter_refuse_deeper(const struct nd_adapter *adapter, enum log_topic topic,
     const char *what, uint32_t asked, uint32_t room);
 
-/* counts out: what all of it has counted until now (counts.c). Any thread; no lock held. */
+/* counts out: what the adapter and its objects have counted until now (counts.c). Any thread; no lock held. */
 void nd_adapter_count(struct nd_adapter *adapter, struct nd_counts *counts);
 
 /* ND2_ADAPTER_INFO, InfoVersion left to the facade. */

@@ -49,7 +49,7 @@ void nd_cm_fini(struct nd_cm *cm)
 
 /* ---- ids ---- */
 
-/* Makes ours of an rdma_cm_id. */
+/* Wraps an rdma_cm_id. */
 static struct nd_cm_id *wrap(
     struct nd_cm *cm, struct rdma_cm_id *id, const struct nd_cm_owner_ops *ops, void *owner)
 {
@@ -81,7 +81,7 @@ int nd_cm_id_create(
     if (cm->verbs->create_id(cm->channel, &wrapper->id, wrapper, RDMA_PS_TCP)) {
         error = errno;
         wrapper->id = NULL;
-        nd_cm_id_set_owner(wrapper, NULL, NULL); /* a removal may be telling it just now */
+        nd_cm_id_set_owner(wrapper, NULL, NULL); /* a removal may be calling the owner */
         nd_cm_id_unpin(wrapper);
         return -error;
     }
@@ -94,7 +94,7 @@ void nd_cm_id_pin(struct nd_cm_id *id)
     atomic_fetch_add_explicit(&id->pins, 1, memory_order_relaxed);
 }
 
-/* False: its last pin is gone and its end under way. */
+/* False: its last pin is gone, and it is being destroyed. */
 static bool try_pin(struct nd_cm_id *id)
 {
     unsigned pins = atomic_load_explicit(&id->pins, memory_order_relaxed);
@@ -161,7 +161,7 @@ bool nd_cm_id_on_device(const struct nd_cm_id *id)
 
 /* ---- events ---- */
 
-/* Hands an event to the owner of its id, whoever that is by now. */
+/* Hands an event to the current owner of its id. */
 static void deliver(struct nd_cm_id *id, struct nd_cm_event *event)
 {
     bool taken = false;
@@ -186,8 +186,8 @@ static void deliver(struct nd_cm_id *id, struct nd_cm_event *event)
 }
 
 /*
- * An id that has not been told that the device is gone, pinned; NULL when all have. Those that have stand at the end,
- * with what came since.
+ * An id that has not had its removal event, pinned; NULL when all have had it. Those that have had it, and newer ids,
+ * stand at the end.
  */
 static struct nd_cm_id *next_to_tell(struct nd_cm *cm)
 {
@@ -273,7 +273,9 @@ static bool dispatch_event(struct nd_cm *cm)
         return errno == EINTR;
     }
     request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-    /* Destroying an id waits for the acknowledgement, so it is still there; it may have begun, though. */
+    /*
+     * rdma_destroy_id waits for the acknowledgement, so the id still exists, although its destruction may have begun.
+     */
     id = request ? event->listen_id->context : event->id->context;
     if (!try_pin(id))
         id = NULL;
@@ -346,7 +348,7 @@ bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer)
     return running;
 }
 
-/* Of one that is due. Returns whether it has begun anew. */
+/* For a timer that is due. Returns whether the timer was restarted because it was found late. */
 static bool begins_anew_locked(struct nd_cm *cm, struct nd_cm_timer *timer, uint64_t now_ns)
 {
     if (!deadline_begins_anew(&timer->again, now_ns - timer->due_ns))

@@ -2,15 +2,15 @@
 /*
  * cm.h - the connection manager side of an adapter: its event channel, its connection ids, its deadlines.
  *
- * An nd_cm_id is one rdma_cm_id and whose it is (a connector or a listener). Pins keep it: its owner holds one, and so
+ * An nd_cm_id is one rdma_cm_id and its owner (a connector or a listener). Pins keep it: its owner holds one, and so
  * does every call that uses the id without a lock; the last unpin destroys the rdma_cm_id. So a release in one thread
  * never pulls an id from under a connect in another.
  *
- * Dispatch copies each event and acknowledges it before anything is done about it: rdma_destroy_id waits for
- * acknowledgements, and what an event leads to may well be the end of its id. Where the kernel can take seconds over
- * destroying an id (it may have to wait for the peer), that is deferred (deferred.h).
+ * Dispatch copies and acknowledges each event before handling it: rdma_destroy_id waits for acknowledgements, and the
+ * handler may destroy the event's id. Where the kernel can take seconds over destroying an id (it may have to wait for
+ * the peer), that is deferred (deferred.h).
  *
- * Threads: any. Locks: LOCK_CM_ID guards whose an id is; it is a leaf but for
+ * Threads: any. Locks: LOCK_CM_ID guards an id's owner; it is a leaf but for
  * the owner's pin.
  */
 #ifndef NDSPI_CORE_CM_H
@@ -49,7 +49,7 @@ struct nd_cm_event {
 struct nd_cm_owner_ops {
     void (*pin)(void *owner);
     void (*unpin)(void *owner);
-    /* Called without locks, the owner pinned. False: the id is not the owner's any more, ask whose it is now. */
+    /* Called without locks, the owner pinned. False: the id has another owner by now; ask for it again. */
     bool (*event)(void *owner, struct nd_cm_id *id, struct nd_cm_event *event);
 };
 
@@ -66,13 +66,13 @@ struct nd_cm_id {
 };
 
 /*
- * Something to be done at a time unless it is cancelled before. One that is found late begins anew (util/deadline.h).
+ * A call to be made at a time unless it is cancelled before. A timer that is found late is restarted (util/deadline.h).
  */
 struct nd_cm_timer {
     struct list_node link;
     uint64_t due_ns; /* of clock_now_ns */
     uint64_t delay_ns;
-    unsigned again; /* how often it may still begin anew */
+    unsigned again; /* how often it may still be restarted */
     void (*expired)(
         struct nd_cm_timer *timer); /* called from a turn of the reactor, without locks */
 };
@@ -101,14 +101,14 @@ int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_objec
 void nd_cm_fini(struct nd_cm *cm);
 
 /*
- * nd_cm_removed - the device is gone: every id hears RDMA_CM_EVENT_DEVICE_REMOVAL, whether the system has told it so or
+ * nd_cm_removed - the device is gone: every id gets RDMA_CM_EVENT_DEVICE_REMOVAL, whether the system reported one or
  * not. Any thread, no locks held.
  */
 void nd_cm_removed(struct nd_cm *cm);
 
 /*
  * nd_cm_id_create - a new id.
- * ops, owner  in: whose it is; not pinned by this
+ * ops, owner  in: the id's owner; not pinned by this
  * Returns 0 or a negative errno. The caller holds the one pin. Pins the adapter until the id is destroyed.
  */
 int nd_cm_id_create(
@@ -118,8 +118,8 @@ void nd_cm_id_pin(struct nd_cm_id *id);
 void nd_cm_id_unpin(struct nd_cm_id *id);
 
 /*
- * nd_cm_id_set_owner - whose it is from now on; NULL, NULL = nobody's: its events are dropped. An owner does this
- * before it dies. May be called with the locks of both owners held.
+ * nd_cm_id_set_owner - changes its owner; NULL, NULL = none: its events are dropped. An owner does this before it dies.
+ * May be called with the locks of both owners held.
  */
 void nd_cm_id_set_owner(struct nd_cm_id *id, const struct nd_cm_owner_ops *ops, void *owner);
 
@@ -138,7 +138,7 @@ void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned del
 bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer);
 void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer));
 
-/* ND_* for an errno on the way to a peer; otherwise: for those that say nothing about the network. */
+/* ND_* for an errno of a connection attempt; `otherwise` for an errno that says nothing about the network. */
 HRESULT nd_cm_connect_status(int error, HRESULT otherwise);
 /* ND_* for a failed bind or listen; ND_STATUS_ACCESS_DENIED: the port is for privileged processes. */
 HRESULT nd_cm_bind_status(const struct nd_dialect *dialect, int error);

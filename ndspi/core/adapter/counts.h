@@ -3,7 +3,7 @@
  * counts.h - what an adapter counts; ND_LINUX_COUNTERS of ndspi_linux.h says what each means.
  *
  * The data path counts in plain words of its own queue, under the lock that it holds anyway (nd_queue.octets, .received
- * and what nd_queue.next tells); the reader takes these locks and adds up. What a destroyed object had counted is added
+ * and what nd_queue.next tells); the reader takes these locks and adds up. The counts of a destroyed object are added
  * to the adapter's. Connections, errors and memory are counted where they happen, which is rare, by atomics.
  */
 #ifndef NDSPI_CORE_ADAPTER_COUNTS_H
@@ -50,12 +50,12 @@ struct nd_adapter_counts {
 
 /* Adds one to another. */
 void nd_counts_add(struct nd_counts *to, const struct nd_counts *counts);
-/* Its object is going: nothing of it is there any more. */
+/* Its object is being destroyed: clears what exists only while the object does. */
 static inline void nd_counts_now_none(struct nd_counts *counts)
 {
     counts->now = (__typeof__(counts->now)){ 0 };
 }
-/* Terminates of a kind; in other_terminates where there is no place for it. */
+/* Terminates of a kind; counted in other_terminates when the table is full. */
 void nd_counts_add_terminates(
     struct nd_counts *counts, uint32_t code, uint64_t sent, uint64_t received);
 

@@ -171,7 +171,9 @@ static void ready(struct reactor_source *source, uint32_t events, enum reactor_h
 
 static const struct reactor_source_ops source_ops = { .ready = ready };
 
-/* A name that no other has; the FIFO is open before it has its name, so no cleaner takes it for a dead one's. */
+/*
+ * Takes a unique name. The FIFO is open before it gets that name, so no cleaner mistakes it for that of a dead process.
+ */
 static int take_name_locked(const char *fresh)
 {
     struct stat space;
@@ -200,7 +202,7 @@ static int open_fifo_locked(int *fd)
     snprintf(
         board.name, sizeof(board.name), ND_BOARD_FRESH "%ld.%p", (long)getpid(), (void *)&board);
     path_of(fresh, "");
-    unlink(fresh); /* of a process with this number that was killed in here */
+    unlink(fresh); /* left by a process with this number that was killed in here */
     if (mkfifo(fresh, 0600))
         return -errno;
     *fd = open(fresh, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -258,7 +260,7 @@ static void forked(void)
     list_init(&board.adapters);
 }
 
-/* Threads of the program may still be at work: the reactor's callback finds that nothing is to be answered. */
+/* Threads of the program may still run: the reactor's callback then answers nothing. */
 static __attribute__((destructor)) void process_ends(void)
 {
     if (!lock_try(

@@ -20,7 +20,7 @@ struct nd_published {
     uint32_t serial; /* of this board's adapters in their order; none gets one that another had */
 };
 
-/* The adapter is open; it is being closed: when the second returns nothing reads it any more. No lock held. */
+/* The adapter is open; it is being closed: after nd_unpublish no thread reads it any more. No lock held. */
 void nd_publish(struct nd_adapter *adapter);
 void nd_unpublish(struct nd_adapter *adapter);
 

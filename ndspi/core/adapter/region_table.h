@@ -43,7 +43,7 @@ void nd_regions_fini(struct nd_regions *regions);
 
 /*
  * nd_region_token - the device's token of a region, while it lives.
- * handle  in: where it is written: read again for the comparison, which spares a register
+ * handle  in: where the handle is stored: read again for the comparison, which spares a register
  * Returns false: no handle of this table. NULL is none. Any thread, no lock.
  */
 static inline bool nd_region_token(

@@ -97,7 +97,7 @@ static HRESULT accept_begin_locked(
     return answer->result;
 }
 
-/* Queue pair up before the reply, so that nothing the peer sends meets one that is not ready. */
+/* Moves the queue pair to RTS before the reply, so that it is ready for whatever the peer sends. */
 static HRESULT reply(struct nd_connector *connector, struct nd_cm_id *id,
     const struct nd_connect_params *params, uint8_t inbound, uint8_t outbound)
 {

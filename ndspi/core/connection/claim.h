@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * claim.h - who has a local address and port, in a dialect of exact ports: a listener with the connectors that it was
- * the origin of, a connector that has a port of its own, or a shared endpoint. While one has it no other gets it,
- * whatever the device would allow: sockets share ports that connections have left, or have.
+ * claim.h - the owner of a local address and port, in a dialect of exact ports: a listener with the connectors of its
+ * requests, a connector with a port of its own, or a shared endpoint. While one owner has it no other gets it, whatever
+ * the device would allow: sockets can share a port that another connection uses or has used.
  *
- * Of this process and this dialect alone; between processes the device decides.
+ * Claims cover this process and this dialect alone; between processes the device decides.
  *
  * Threads: any. Lock: one for the process, of LOCK_LISTENER; no function here is called with a lock of that level.
  */
@@ -27,7 +27,7 @@ HRESULT nd_claim_take(const struct sockaddr_storage *local, struct nd_claim **cl
 
 /* One user more. Any lock may be held. NULL is allowed. Returns the claim. */
 struct nd_claim *nd_claim_ref(struct nd_claim *claim);
-/* One less; with the last one the port is free. NULL is allowed. */
+/* One user less; with the last one the port is free. NULL is allowed. */
 void nd_claim_drop(struct nd_claim *claim);
 
 #endif

@@ -188,7 +188,7 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
     hr = begin_locked(connector, params, &to, overlapped);
     attempt = connector->attempt;
     if (SUCCEEDED(hr))
-        nd_object_pin(&connector->object); /* its end may be told, and it be closed */
+        nd_object_pin(&connector->object); /* the program may learn of its end and close it */
     lock_release(&connector->lock);
     if (FAILED(hr))
         return hr;
@@ -200,7 +200,7 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
 
 /* ---- CompleteConnect ---- */
 
-/* Queue pair up, then the message that completes the peer's Accept. */
+/* Moves the queue pair to RTS, then sends the message that completes the peer's Accept. */
 static HRESULT establish(struct nd_connector *connector, struct nd_cm_id *id, struct nd_qp *qp,
     uint8_t inbound, uint8_t outbound, bool early)
 {
@@ -222,7 +222,7 @@ HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED
     return nd_connector_complete_connect_telling(connector, NULL, overlapped);
 }
 
-/* CompleteConnect has ended well. */
+/* CompleteConnect has succeeded. */
 static void begin_telling(struct nd_connector *connector, OVERLAPPED *told)
 {
     lock_acquire(&connector->lock);

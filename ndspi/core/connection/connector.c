@@ -358,7 +358,7 @@ static HRESULT data_status_locked(const struct nd_connector *connector, bool lim
 }
 
 /*
- * Finds out that the sender of a request has gone, on devices that report no event: the connection manager no longer
+ * Detects that the sender of a request has gone, on devices that report no event: the connection manager no longer
  * knows the request.
  */
 static void look_for_death(struct nd_connector *connector)
@@ -450,7 +450,7 @@ static void qp_failed(struct nd_object *user, struct nd_qp *qp)
     struct nd_cm_id *id = NULL;
 
     if (nd_qp_failure(qp) && connector->adapter->dialect->tells_failure) {
-        /* Now, whether the peer answers or not. */
+        /* Ends it now, whether the peer answers or not. */
         handle_event(connector, NULL, qp, ND_EVENT_BROKEN, NULL, ND_SUCCESS);
         return;
     }

@@ -118,7 +118,7 @@ struct nd_connect_params {
     unsigned inbound, outbound;
     const void *data; /* may be NULL */
     size_t data_octets;
-    struct nd_endpoint *endpoint; /* Connect: whose port it uses; NULL: one of its own */
+    struct nd_endpoint *endpoint; /* Connect: uses its port; NULL: a port of its own */
     OVERLAPPED *told;             /* Accept: as in nd_connector_complete_connect_telling */
 };
 
@@ -186,9 +186,9 @@ static inline uint8_t nd_connector_cut_reads(unsigned wanted, unsigned limit)
     return (uint8_t)(wanted < limit ? wanted : limit);
 }
 
-/* Another state: the data are kept if the dialect says so. */
+/* After a change of state: drops the private data unless the dialect keeps it. */
 void nd_connector_drop_data_locked(struct nd_connector *connector);
-/* The connection is up, as its call has told: the request `told` begins, and ends if that is over already. */
+/* The call that connected has succeeded: starts the request `told`, and ends it if the connection is over already. */
 void nd_connector_begin_telling_locked(struct nd_connector *connector);
 
 /*

@@ -30,7 +30,7 @@ HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPE
     return hr;
 }
 
-/* Ours: sends the peer a disconnect and waits for its answer, or for the deadline. */
+/* This side disconnects: sends the peer a disconnect and waits for its answer, or for the deadline. */
 static void start_disconnect(struct nd_connector *connector, struct nd_connector_actions *actions)
 {
     struct nd_cm_id *id = actions->id;

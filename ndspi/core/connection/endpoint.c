@@ -20,7 +20,7 @@ static void id_unpin(void *owner)
     nd_object_unpin(&((struct nd_endpoint *)owner)->object);
 }
 
-/* A bound id hears of one thing alone. */
+/* A bound id gets no event but the device's removal. */
 static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
 {
     struct nd_endpoint *endpoint = owner;
@@ -66,7 +66,7 @@ HRESULT nd_endpoint_init(struct nd_endpoint *endpoint, struct nd_adapter *adapte
     nd_object_init(&endpoint->object, destroy);
     lock_init(&endpoint->lock, LOCK_LISTENER, "shared endpoint");
     list_init(&endpoint->destinations);
-    /* Without an owner: until the end of this function the endpoint may still be given up. */
+    /* Without an owner: this function may still fail and give the endpoint up. */
     if ((error = -nd_cm_id_create(&adapter->cm, NULL, NULL, &endpoint->id)))
         return nd_status_from_errno(error);
     error = bind_id(endpoint);

@@ -224,7 +224,8 @@ static HRESULT address_status(const struct nd_connector *connector, int error)
 
 /*
  * The kernel misses a neighbour's answer that arrives within its own request, as that of a veth pair's other end does,
- * and waits until its time is up. Asked again, it knows the address. Returns 0, or the errno that ends the attempt.
+ * and waits until its time is up. Asked again, the kernel knows the address. Returns 0, or the errno that ends the
+ * attempt.
  */
 static int ask_again(struct nd_connector *connector, struct nd_cm_id *id, int error)
 {
@@ -268,8 +269,8 @@ static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, i
 }
 
 /*
- * A failed request, whose result the program has not fetched, may be why the connection ends. In a dialect that tells
- * failures (tells_failure) core looks for it before it tells the end.
+ * A failed request, whose result the program has not fetched, may be why the connection ends. In a dialect that reports
+ * failures (tells_failure) the core looks for it before it reports the end.
  */
 static void look_for_failure(struct nd_connector *connector, const struct nd_cm_id *id)
 {

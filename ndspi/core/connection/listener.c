@@ -283,7 +283,7 @@ HRESULT nd_listener_get_request(
     return hr;
 }
 
-/* Takes all waiters off; their connectors are idle again before their requests end. */
+/* Removes all waiters; their connectors are idle again before their requests end. */
 static void cancel_locked(struct nd_listener *listener, struct list_head *waiters)
 {
     lock_assert_held(&listener->lock);
@@ -405,7 +405,7 @@ static int bind_one(
     return 0;
 }
 
-/* All of addresses on one port; port_be 0 = the first one's choice. Returns 0 or a negative errno. */
+/* Binds all addresses to one port; port_be 0 = the port that the first bind chose. Returns 0 or a negative errno. */
 static int bind_all(struct nd_listener *listener, const struct sockaddr_storage *addresses,
     unsigned count, uint16_t *port_be, struct nd_cm_id **ids)
 {

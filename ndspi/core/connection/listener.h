@@ -79,7 +79,7 @@ HRESULT nd_listener_bind(
 HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog);
 /* Requests are delivered; before Listen. */
 void nd_listener_deliver_to(struct nd_listener *listener, const struct nd_listener_ops *ops);
-/* While it is paused, requests are rejected as if nobody listened. */
+/* While it is paused, requests are rejected as if no program listened. */
 void nd_listener_pause(struct nd_listener *listener, bool pause);
 /* From Bind on; before: ND_INVALID_DEVICE_STATE. */
 HRESULT nd_listener_get_local_address(

@@ -22,7 +22,7 @@ enum nd_connector_state {
     ND_CONNECTOR_REPLY_SENT,
     ND_CONNECTOR_CONNECTED,
     ND_CONNECTOR_PASSIVE_DISCONNECT, /* the peer disconnected */
-    ND_CONNECTOR_ACTIVE_DISCONNECT,  /* we did, and wait for the peer's answer */
+    ND_CONNECTOR_ACTIVE_DISCONNECT,  /* this side disconnected, and waits for the peer's answer */
     ND_CONNECTOR_DISCONNECTED,
     ND_CONNECTOR_STATES
 };
@@ -62,7 +62,7 @@ enum nd_connector_event {
     ND_EVENT_QP_FLUSHED,   /* the program has flushed the queue pair */
     ND_EVENT_QP_CLOSED,    /* the last reference to the queue pair is gone */
     ND_EVENT_RELEASE,      /* the last reference to the connector is gone */
-    ND_EVENT_LEAVE, /* the program's last one is, but an endpoint keeps the connector; as RELEASE unless it has a row */
+    ND_EVENT_LEAVE, /* as RELEASE, but an endpoint keeps the connector; without a row, as RELEASE */
     ND_EVENTS
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * announce.h - what the log says of the devices: once, and again whenever others are used. By default that is what a
- * user would not expect: nothing can be used, or the embedded device is, although there is RDMA hardware.
+ * announce.h - what the log says of the devices: once, and again whenever other devices are used. By default that is
+ * what a user would not expect: no device can be used, or the embedded one is used although there is RDMA hardware.
  */
 #ifndef NDSPI_CORE_ANNOUNCE_H
 #define NDSPI_CORE_ANNOUNCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diagnosis.h - why a device or an address makes an adapter or does not: a code for programs, words for people, and the
+ * diagnosis.h - why a device or an address can or cannot be an adapter: a code for programs, a text for people, and the
  * remedy. The file that decides (provider.c, scan.c, trial.c) writes the diagnosis; all its texts are in diagnosis.c.
  */
 #ifndef NDSPI_CORE_DIAGNOSIS_H

@@ -101,7 +101,10 @@ void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE
 {
     char path[PATH_MAX];
 
-    /* Where GIDs are addresses; software devices over a network interface; what shares the card. */
+    /*
+     * First devices whose GIDs are addresses; then software devices over a network interface; then the interface on the
+     * same card.
+     */
     sysfs(path, "class/infiniband/%s/ports/%u/gid_attrs/ndevs/0", device, port);
     read_line(path, netdev, IF_NAMESIZE);
     if (!*netdev) {
@@ -211,7 +214,7 @@ static bool add_card(void *context, const char *netdev)
     if (!module)
         return false;
     sysfs(path, "module/%s", module);
-    if (!access(path, F_OK)) /* loaded: some of the driver's cards cannot */
+    if (!access(path, F_OK)) /* the module is loaded: this card of the driver cannot do RDMA */
         return false;
     port = add(context, netdev);
     if (port) {

@@ -56,7 +56,7 @@ static bool try_qp(const struct nd_port *port, struct ibv_cq *cq, const struct n
     return true;
 }
 
-/* Depth weighs most in a device's sums, then entries; inline data goes first where it is in the way. */
+/* Halves inline data and entries beyond the usual needs first, then the depths, which cost a device most. */
 static bool shrink(struct nd_limits *limits)
 {
     if (limits->max_inline > INLINE_ADVISED)
@@ -164,7 +164,7 @@ static int find_cq(const struct nd_port *port, struct nd_limits *limits)
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
 {
     const struct ibv_device_attr *attr = &port->attr;
-    /* The same for both, since programs use one for the other: both lack the library's own entries. */
+    /* One limit for both queues, since programs use one for the other: the library's own entries are taken off both. */
     uint32_t depth = attr->max_qp_wr > ND_QP_RESERVE
                          ? clamp((uint64_t)attr->max_qp_wr - ND_QP_RESERVE, DEPTH_CAP)
                          : 1;

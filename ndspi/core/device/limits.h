@@ -26,7 +26,7 @@ struct nd_limits {
     uint32_t max_cq_depth;
     uint32_t inline_threshold, large_threshold;
     uint32_t max_caller_data, max_callee_data;
-    /* A device refused something for want of memory: it says so of what is too large, or was short of memory then. */
+    /* A device refused something with ENOMEM: either the request was too large, or memory was short at that moment. */
     bool uncertain;
 };
 

@@ -6,9 +6,9 @@
  * NDSPI_DEVICE chooses: auto (the default: RDMA devices when one is usable, else the embedded one), soft (the embedded
  * one only), all, or the name of one device. Usable means: an address of this host can be bound on it.
  *
- * Provider objects come and go with every call of a client, so the table of devices belongs to the process. It is made
- * anew when the host's addresses, the choice or (checked every second) the devices have changed. A struct nd_device is
- * one port of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows
+ * Provider objects come and go with every call of a client, so the table of devices belongs to the process. It is
+ * rebuilt when the host's addresses, the choice or (checked every second) the devices have changed. A struct nd_device
+ * is one port of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows
  * when it is opened.
  *
  * Threads: any. Lock: LOCK_PROVIDER, not held while devices are asked.

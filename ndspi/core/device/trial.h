@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trial.h - opening a device as an adapter does: for an adapter, or only to see whether it would work, and why not.
+ * trial.h - opens a device as an adapter does: for an adapter, or only to see whether that works, and why not.
  */
 #ifndef NDSPI_CORE_TRIAL_H
 #define NDSPI_CORE_TRIAL_H

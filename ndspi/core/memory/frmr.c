@@ -17,7 +17,7 @@ struct nd_backing {
     struct nd_object object; /* first */
     const struct nd_verbs *verbs;
     struct ibv_mr *ibv;
-    uint64_t number;         /* of the Invalidate that left it */
+    uint64_t number;         /* of the Invalidate that released it */
     struct nd_backing *next; /* nd_frmr.left */
 };
 
@@ -146,7 +146,7 @@ static int get_device_object(struct nd_frmr *frmr, uint32_t pages)
     } else {
         if (!(frmr->window = ibv_alloc_mw(pd_of(frmr), IBV_MW_TYPE_2)))
             return errno ? errno : ENOMEM;
-        /* Each bind has this octet, which is also what some devices leave after an invalidation. */
+        /* Each bind uses this octet, which some devices also keep after an invalidation. */
         key = frmr->window->rkey & ~UINT32_C(0xFF);
     }
     atomic_store_explicit(&frmr->key, key, memory_order_relaxed);
@@ -193,7 +193,7 @@ static void set_state_locked(struct nd_frmr *frmr, enum nd_frmr_state state)
     atomic_store_explicit(&frmr->lkey, lkey, memory_order_relaxed);
 }
 
-/* All backings, whose binding is over. */
+/* Unpins all backings; their bindings are over. */
 static void drop_backings_locked(struct nd_frmr *frmr, struct nd_dead *dead)
 {
     struct nd_backing *next;
@@ -216,7 +216,10 @@ static void destroy_window(struct ibv_mw *window)
         log_write(LOG_ERROR, LOG_MR, "cannot destroy a memory window: %s", strerror(rc));
 }
 
-/* Out of the table; the device's objects are destroyed with no lock held: the window before what it is bound on. */
+/*
+ * Removes it from the table; destroys the device's objects with no lock held, the window before the registration that
+ * it is bound on.
+ */
 void nd_frmr_close(struct nd_frmr *frmr)
 {
     struct nd_adapter *adapter = frmr->adapter;
@@ -295,7 +298,7 @@ void nd_frmr_invalidating_locked(struct nd_frmr *frmr)
 
 /* ---- completions ---- */
 
-/* Takes the backing that this Invalidate left off the list; NULL: there is none. */
+/* Removes the backing that this Invalidate released from the list; NULL: there is none. */
 static struct nd_backing *take_left_locked(struct nd_frmr *frmr, uint64_t number)
 {
     struct nd_backing **link = &frmr->left, *backing;
@@ -307,7 +310,7 @@ static struct nd_backing *take_left_locked(struct nd_frmr *frmr, uint64_t number
     return backing;
 }
 
-/* The first failure: what the device has now is what it keeps, since all behind it are flushed. */
+/* Handles the first failure. All later requests are flushed, so the device's state does not change any more. */
 static void fail_locked(struct nd_frmr *frmr, uint64_t number, bool registers,
     enum ibv_wc_status status, struct nd_dead *dead)
 {

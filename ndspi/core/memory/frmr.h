@@ -3,18 +3,18 @@
  * frmr.h - fast region: pages of the program's memory under one key for life. Requests register them on a queue pair
  * and take them back (core/queue/fast_register.c); a peer's Send with invalidation takes them back, too.
  *
- *   EMPTY --allocate--> FREE --FastRegister posted--> REGISTERED --Invalidate posted, or the peer's told--> FREE
+ *   EMPTY --allocate--> FREE --FastRegister posted--> REGISTERED --Invalidate posted, or the peer's reported--> FREE
  *
- * The states follow the posts, because a client may go on posting without waiting. Requests of one region that fail do
- * so one after another from the first on, for their queue pair is in the error state then: the first failure says what
- * the device has (after a failed FastRegister nothing; after a flushed Invalidate what was registered), and the later
- * ones nothing more. So each request gets a number, its record keeps that and the key, and a completion finds the
- * region by the key: one that was closed meanwhile is not found.
+ * The states follow the posts, because a client may go on posting without waiting. After the first failed request of a
+ * region all later ones fail too, since their queue pair is in the error state: the first failure tells what the device
+ * has (after a failed FastRegister nothing; after a flushed Invalidate what was registered), the later ones tell
+ * nothing more. So each request gets a number, its record keeps that and the key, and a completion finds the region by
+ * the key: one that was closed meanwhile is not found.
  *
  * The device registers pages itself (ND_FAST_DEVICE), or each FastRegister makes a registration, the backing, under the
  * address asked for and binds the region's window over it (ND_FAST_WINDOWS): then the pages have to follow each other;
- * the region belongs to the queue pair that it is registered on, and dies with it. A backing goes when the Invalidate
- * has succeeded, or the peer's is told.
+ * the region belongs to the queue pair that it is registered on, and dies with it. A backing is freed when the
+ * Invalidate has succeeded, or a Receive reports the peer's.
  *
  * All of it belongs to the adapter's memory lock; the keys are read without it.
  */
@@ -34,7 +34,7 @@ enum nd_frmr_state {
     ND_FRMR_EMPTY,
     ND_FRMR_FREE,
     ND_FRMR_REGISTERED,
-    ND_FRMR_DEAD, /* its window went with its queue pair; what the device has is not known; closed */
+    ND_FRMR_DEAD, /* window destroyed with its queue pair; device state unknown; or closed */
 };
 
 struct nd_frmr {
@@ -49,10 +49,10 @@ struct nd_frmr {
     struct ibv_mr *ibv;         /* ND_FAST_DEVICE */
     struct ibv_mw *window;      /* ND_FAST_WINDOWS */
     struct nd_backing *backing; /* while registered */
-    struct nd_backing *left;    /* by Invalidates that have not succeeded */
+    struct nd_backing *left;    /* released by Invalidates that have not succeeded yet */
     struct nd_qp *qp;           /* where it was registered last */
     uint64_t posted;            /* number of its last request */
-    uint64_t failed;            /* all up to this one have failed, or are to */
+    uint64_t failed;            /* all up to this one have failed, or will */
     uint64_t taken_back;        /* the peer invalidated when this was the last one, an Invalidate */
     struct nd_frmr *next;       /* nd_adapter.frmrs */
 };
@@ -125,7 +125,7 @@ static inline uint64_t nd_frmr_next_number(const struct nd_frmr *frmr)
 void nd_frmr_registered_locked(struct nd_frmr *frmr, struct nd_qp *qp, struct nd_backing *backing);
 void nd_frmr_invalidating_locked(struct nd_frmr *frmr);
 
-/* ---- what completions say; under LOCK_CQ: backings that lose their last pin go to dead ---- */
+/* ---- completions; called under LOCK_CQ: backings that lose their last pin go to dead ---- */
 
 /* A request of this key and number ended; registers: it is a FastRegister. */
 void nd_frmr_ended(struct nd_adapter *adapter, uint32_t key, uint64_t number, bool registers,

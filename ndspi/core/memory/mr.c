@@ -132,7 +132,7 @@ HRESULT nd_mr_refused(const void *buffer, size_t length, int error)
     return status_of_refusal(error);
 }
 
-/* As nd_mr_enter. error out: by which the device refused it, which is not logged yet; else as it was */
+/* As nd_mr_enter. error out: the device's error if it refused, not logged yet; else unchanged */
 static HRESULT try_enter(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, int *error)
 {
@@ -239,7 +239,7 @@ void nd_mr_unbound_locked(struct nd_mr *mr)
 
 /* ---- by handle ---- */
 
-/* The target of a Read is a plain registration, too; some transports have to know. */
+/* Programs use any such region as the target of a Read; some transports need a flag for that. */
 enum { HANDLE_FLAGS = ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK };
 
 static void destroy(struct nd_object *object)

@@ -45,7 +45,7 @@ void nd_mr_fini(struct nd_mr *mr);
  * registered already; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
  */
 HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags);
-/* The same for this end alone: to be read and written; memory that cannot be written, to be read. */
+/* The same for local access alone: read and write, or only read where the memory cannot be written. */
 HRESULT nd_mr_enter_local(struct nd_mr *mr, const void *buffer, size_t length);
 /* Returns ND_SUCCESS; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
 HRESULT nd_mr_leave(struct nd_mr *mr);

@@ -15,7 +15,7 @@
 
 /* ---- a window's own registration ---- */
 
-/* A window of the device grants remote rights itself, but no write that its registration has not. */
+/* A window of the device grants remote rights itself, but can grant no write that its registration does not allow. */
 static int access_of(enum nd_windows kind, uint32_t flags)
 {
     bool reads = flags & ND_OP_FLAG_ALLOW_READ, writes = flags & ND_OP_FLAG_ALLOW_WRITE;
@@ -310,7 +310,7 @@ struct nd_mw *nd_mw_taken_back(
         unbind_locked(mw, dead);
     else if ((mw = find_invalidating_locked(adapter, qp, rkey))) {
         if (has_device_window(adapter) || mw->invalidate_failed)
-            invalidate_is_over_locked(mw); /* the device fails ours, or has failed it */
+            invalidate_is_over_locked(mw); /* the device fails our Invalidate, or has failed it */
         else
             mw->peer_was_first = true;
     }

@@ -5,12 +5,12 @@
  * A window is bound from the moment its Bind is posted and free from the moment its Invalidate is posted, because a
  * client may go on posting without waiting; the region stays pinned until the Invalidate has completed. A peer's
  * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. The peer's
- * invalidation may overtake an Invalidate that is posted and not done; so the window counts as invalidating until its
- * Invalidate has succeeded. An Invalidate that failed may have been overtaken, and the Receive that reports the peer's
- * invalidation may complete later. So the window stays recorded until that Receive has completed or the queue pair is
- * gone (the last one, if the window is bound and invalidated again meanwhile). Destroying its queue pair frees the
- * window too, but makes the device's window unusable: the next Bind replaces it. Devices without usable windows get a
- * registration of the window's own for each Bind (nd_mw_mr).
+ * invalidation may overtake an Invalidate that is posted but not complete; so the window counts as invalidating until
+ * its Invalidate has succeeded. An Invalidate that failed may have been overtaken, and the Receive that reports the
+ * peer's invalidation may complete later. So the window stays recorded until that Receive has completed or the queue
+ * pair is gone (the last one, if the window is bound and invalidated again meanwhile). Destroying its queue pair frees
+ * the window too, but makes the device's window unusable: the next Bind replaces it. Devices without usable windows get
+ * a registration of the window's own for each Bind (nd_mw_mr).
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -72,7 +72,7 @@ HRESULT nd_mw_init(
  * Sets the result to report when the peer invalidates it; called before other threads can reach the window. NULL: none.
  */
 void nd_mw_report_to(struct nd_mw *mw, void *result);
-/* The last Release, by nd_mw_close of the floor above: unbinds, drops the application's pin. */
+/* The last Release, called by nd_mw_close of the layer above: unbinds, drops the application's pin. */
 void nd_mw_release(struct nd_mw *mw);
 void nd_mw_fini(struct nd_mw *mw);
 
@@ -104,8 +104,8 @@ void nd_mw_invalidating_locked(struct nd_mw *mw);
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if the client gets a result for it, else
  *              NULL
  * invalidated  an Invalidate of this key ended, well or not: unpins the region, or the registration, that it held.
- *              Returns whether it failed because a peer had invalidated the window before, which a device that had
- *              nothing to do does not see. well in: for the device it succeeded
+ *              Returns whether it failed because a peer had invalidated the window first; a device without the window
+ *              does not notice that. well in: the device reported success
  */
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(

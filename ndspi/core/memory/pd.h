@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pd.h - a protection domain beside the adapter's own: its regions, windows and queues know no other's keys.
+ * pd.h - a protection domain beside the adapter's own: its queue pairs accept the keys of its own regions and windows
+ * only.
  *
- * What is made in it pins it, by the facade; the core's objects take the device's domain alone (`pd` of each).
+ * The facade pins it for each object made in it; the core's objects only have the device's domain (`pd` of each).
  */
 #ifndef NDSPI_CORE_PD_H
 #define NDSPI_CORE_PD_H

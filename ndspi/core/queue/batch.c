@@ -93,8 +93,8 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
 }
 
 /*
- * Returns whether the device refused some. The rest of the ring is the rest of the batch: no other post came in
- * between.
+ * Returns whether the device refused some. No other post comes in between, so all later records of the ring belong to
+ * the batch.
  */
 static bool submit_locked(struct nd_queue *queue)
 {
@@ -116,9 +116,9 @@ static bool submit_locked(struct nd_queue *queue)
 }
 
 /*
- * After the flush: its completion says that all before the first refused one are done. Receives always complete, and so
- * does what is posted to a flushed queue; so one fence is enough. It is a zero-length Write, since another thread may
- * still be flushing: a peer does not see it.
+ * Posted after the flush: its completion says that all requests before the first refused one are done. Receives always
+ * complete, and so do requests posted to a flushed queue; so one fence is enough. Another thread may still be flushing,
+ * so it is a zero-length Write, which a peer does not see.
  */
 static void post_fence(struct nd_queue *queue)
 {

@@ -5,7 +5,8 @@
  * Between StartRequestBatch and SubmitRequestBatch each queue keeps what is posted to it: checked, with a record of the
  * ring, its list translated and its inline data copied, so nothing of the client's is read later. Submit hands the
  * batch to the device. The library submits it earlier when the batch or the ring is full, staging slots run out, the
- * queue is flushed or released, or a client polls the completion queue or waits for it: it may wait for what it posted.
+ * queue is flushed or released, or a client polls the completion queue or waits for it: the client may expect results
+ * of the batch.
  *
  * Requests that the device does not take end with a failed result, in their place: the first with the reason, those
  * behind it with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the
@@ -13,7 +14,7 @@
  * follows the flush; its completion says that they are done.
  *
  * In the kernel flavour a request with ND_POST_DEFER opens a chain, which is such a batch; the next one without it, or
- * one that fails, ends it. The program has to end its chains, so a client that polls or waits does not.
+ * one that fails, ends it. The program has to end its chains: polling or waiting does not.
  *
  * Room is made at the first start. Locks: the queue's; LOCK_CQ for nd_cq.batches.
  */
@@ -59,7 +60,7 @@ void nd_queue_end_batch(struct nd_queue *queue);
 /*
  * nd_chain_begin - before an initiator request with these flags: opens a chain, if it says so and none is open.
  * nd_chain_end - after it, with its status: hands the chain to the device, unless it goes on. Returns the status.
- * No lock held. Posts of an initiator queue are the program's to serialise, in the dialect that has chains.
+ * No lock held. In the dialect that has chains the program serialises the posts to an initiator queue.
  */
 void nd_chain_begin(struct nd_queue *queue, uint32_t flags);
 HRESULT nd_chain_end(struct nd_queue *queue, uint32_t flags, HRESULT status);

@@ -136,8 +136,8 @@ void nd_mw_close(struct nd_mw *mw)
 }
 
 /*
- * What the binding needs before locks are taken. A request that will be refused gets no registration: a later check
- * finds the reason again, in the order of the reasons, or the call returns it at the end.
+ * Gets what the binding needs before locks are taken. A request that will be refused gets no registration: a later
+ * check refuses it again, in the documented order of codes, or the call returns this code at the end.
  */
 static HRESULT prepare(struct nd_qp *qp, struct binding *b)
 {

@@ -55,8 +55,8 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 }
 
 /*
- * The peer invalidated a key of this queue pair's (or, NULL, of one that is gone), with the Receive whose result was
- * pushed last: if it is a window's, pushes the window's own result behind it.
+ * The peer invalidated a key of this queue pair (NULL: of one that is gone), with the Receive whose result was pushed
+ * last: if the key is a window's, pushes the window's own result behind it.
  */
 static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
 {
@@ -109,9 +109,9 @@ static uint32_t vendor_of(const struct ibv_wc *wc)
 }
 
 /*
- * Flushes the queue pair. It notifies a peer that does not see the failure otherwise; and a Bind without the device's
- * help must know that its queue pair is in the error state (bind.c). In the kernel flavour it ends the connection, too:
- * the disconnect event comes now, also if the peer is not there any more.
+ * Has the queue pair flushed: this notifies a peer that does not see the failure otherwise, and a Bind that the library
+ * emulates must know that its queue pair is in the error state (bind.c). In the kernel flavour this also ends the
+ * connection: the disconnect event comes now, even if the peer has gone.
  */
 static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp, const struct ibv_wc *wc)
 {
@@ -128,7 +128,7 @@ static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp, const struct 
         list_add_tail(&cq->broken, &qp->broken_link);
 }
 
-/* A flushed request is a consequence. */
+/* Counts no flushed request: it follows from an earlier error. */
 static void count_error(struct nd_qp *qp, const struct ibv_wc *wc)
 {
     if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -142,7 +142,7 @@ static bool invalidates(const struct ibv_wc *wc)
     return wc->wc_flags & IBV_WC_WITH_INV;
 }
 
-/* The result of this Receive tells which key the peer invalidated with it. */
+/* Stores in the result of this Receive which key the peer invalidated with it. */
 static void tell_invalidation(struct nd_cq_entry *entry, const struct ibv_wc *wc)
 {
     entry->invalidated = true;
@@ -194,7 +194,7 @@ static void take_shared_locked(
     nd_srq_seen(srq, request);
 }
 
-/* Ends what a request holds. Returns its status, which may differ from that of its completion. */
+/* Releases what a request holds. Returns its status, which may differ from that of its completion. */
 static enum ibv_wc_status settle_locked(
     struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
@@ -276,7 +276,8 @@ void nd_cq_end_refused_locked(
 }
 
 /*
- * All before the first refused request of its batch are done; if that one has ended, later completions said the same.
+ * All requests before the first refused one of its batch are done; if that one has ended, later completions said the
+ * same.
  */
 static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
 {

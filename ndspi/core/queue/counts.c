@@ -10,7 +10,7 @@ struct ring {
     struct nd_queue_counts counts;
 };
 
-/* Records that are taken: until their results are fetched. A marker that came back has passed `next`. */
+/* Records in use: until their results are fetched. A marker that completed has moved `freed` past `next`. */
 static uint32_t pending_locked(const struct nd_queue *queue)
 {
     const struct nd_request *freed = atomic_load_explicit(&queue->freed, memory_order_relaxed);

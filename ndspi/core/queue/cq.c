@@ -135,7 +135,7 @@ static void free_places(const struct nd_cq_shared *shared, struct list_head *pla
         free(places);
 }
 
-/* Without memory each place has more of them. */
+/* Without memory the table stays, with more queue pairs in each place. */
 static void grow_shared_locked(struct nd_cq_shared *shared)
 {
     uint32_t count = shared->mask + 1;
@@ -398,7 +398,7 @@ static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
     return status;
 }
 
-/* An overrun may have become possible: then a waiting Notify needs it noticed. */
+/* An overrun may have become possible: then a pending Notify has to detect it. */
 static void depths_changed(struct nd_cq *cq, uint32_t more_results)
 {
     lock_acquire(&cq->poll.lock);
@@ -456,7 +456,7 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most)
     depths_changed(cq, most);
 }
 
-/* The entry that came when nd_cq.arrived became this, of which these are the low bits. It has not been fetched. */
+/* The unfetched entry with which nd_cq.arrived reached this value (its low bits). */
 static struct nd_cq_entry *entry_locked(struct nd_cq *cq, uint32_t arrived)
 {
     uint32_t younger = (uint32_t)cq->arrived - arrived;
@@ -465,7 +465,9 @@ static struct nd_cq_entry *entry_locked(struct nd_cq *cq, uint32_t arrived)
     return &cq->entries[at < cq->depth ? at : at - cq->depth];
 }
 
-/* The results of a queue that is going. Those of others are not looked at, as many as they may be. */
+/*
+ * Drops the references to a queue from its results. Does not visit the results of others, of which there may be many.
+ */
 static void forget_queue_locked(struct nd_cq *cq, const struct nd_queue *queue)
 {
     uint32_t left = cq->count ? queue->unfetched : 0, arrived = queue->newest;
@@ -526,8 +528,8 @@ void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue)
 }
 
 /*
- * Each open batch once. A queue leaves the list before its queue pair's last pin goes (nd_qp_close). The queue's lock
- * comes before ours, hence without it.
+ * Submits each open batch once. A queue leaves the list before its queue pair's last pin goes (nd_qp_close). The
+ * queue's lock comes before LOCK_CQ, so this drops LOCK_CQ meanwhile.
  */
 void nd_cq_submit_batches_locked(struct nd_cq *cq)
 {

@@ -6,22 +6,21 @@
  * path and use the software queue: completions drained ahead of the client (by Notify, a device event, a full request
  * ring), a Notify that waits, queue pairs that wait for their last completion.
  *
- * One result more than the client's depth is an overrun, whatever the device has room for and whatever array the client
- * passes. If the rings of all attached queue pairs together are no deeper than the queue, it cannot overrun. If they
- * are deeper (`most`), GetResults polls all that the device has before it returns any, by a path of its own
- * (`counted`).
+ * One result more than the client's depth is an overrun, however large the device's queue and the client's array are.
+ * If the rings of all attached queue pairs together are no deeper than the queue, it cannot overrun. If they are deeper
+ * (`most`), GetResults polls all that the device has before it returns any, by a path of its own (`counted`).
  *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
  * `notified` is how many there were when a Notify last completed. A Notify ends at once iff arrived > max(fetched,
  * notified); otherwise it waits, the device is armed, and the device is looked at again. What was polled straight into
  * an array needs no counting: then the software queue was empty and no Notify waited.
  *
- * Some devices mark solicited Receives (`marks`). A plain ibv_wc does not: then an event decides, if the device was
- * armed for solicited completions only. Without such an event, at the call itself or when the device is armed for all
- * because of an earlier Notify, any new Receive counts.
+ * Some devices mark solicited Receives (`marks`). A plain ibv_wc does not: then an event tells, if the device was armed
+ * for solicited completions only. Without such an event, in the call itself or when an earlier Notify has armed the
+ * device for all, any new Receive counts.
  *
- * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees; or even
- * more, as room for Resize (verbs/depth.h).
+ * The device's queue has at least ND_CQ_RESERVE entries more than the client asked for, for completions that the client
+ * never sees; it may have more, as room for Resize (verbs/depth.h).
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. nd_cq_unlock_and_deliver drops it and then
  * executes what was decided under it.
@@ -66,7 +65,7 @@ struct nd_cq_entry {
     struct nd_queue *queue;  /* NULL: of an SRQ or a window, or its queue pair is gone */
     struct nd_srq *srq;      /* pinned */
     struct nd_mw *mw;        /* pinned: the entry reports that the peer invalidated it */
-    struct nd_request *next; /* freed up to here when it is fetched */
+    struct nd_request *next; /* records are freed up to here when it is fetched */
     uint32_t older;          /* queue->newest before this one: leads to the queue's last result */
     bool solicited;          /* the device reports it */
     bool invalidated;        /* a Receive: the peer invalidated `token` */
@@ -124,10 +123,10 @@ struct nd_cq {
 
     unsigned waiting; /* mask of pending kinds */
     enum nd_cq_arming armed;
-    bool deliver; /* something was decided */
-    bool taking;  /* a thread takes completions and has dropped the lock: no other takes any ... */
-    bool again;   /* ... but one wanted to */
-    bool closed;  /* released by the application: no client fetches any more */
+    bool deliver;   /* something was decided */
+    bool taking;    /* a thread drains and has dropped the lock: no other takes completions ... */
+    bool again;     /* ... but one tried to */
+    bool closed;    /* released by the application: no client fetches any more */
     HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
 
     unsigned queues;          /* attached */
@@ -165,8 +164,8 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped);
 /*
  * nd_cq_arm - a Notify that merges and cannot fail, for a dialect that arms.
  * request  in: always the same one of a queue. If it is under way, it now ends by the stronger type of both (ANY, then
- *          SOLICITED, then ERRORS); else it begins. It ends with ND_SUCCESS; with what the queue failed with, also if
- *          that was before; or with ND_CANCELED when the queue is closed
+ *          SOLICITED, then ERRORS); else it begins. It ends with ND_SUCCESS; with the status with which the queue
+ *          failed, earlier too; or with ND_CANCELED when the queue is closed
  */
 void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request);
 /* CancelOverlappedRequests. */
@@ -203,7 +202,7 @@ uint32_t nd_cq_results_kernel(struct nd_cq_poll *poll, void *results, uint32_t r
 uint32_t nd_cq_results_kernel_ex(struct nd_cq_poll *poll, void *results, uint32_t room);
 
 /*
- * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
+ * Results in the general way: the whole call; the whole call under the lock; and the rest of a call that the fast path
  * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are not handled yet). They return the
  * number of results; the last two drop the lock.
  */
@@ -228,8 +227,8 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most);
  */
 void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
 /*
- * Its queue pair is released: keeps the queue pair pinned until its last completion was seen, unless the queue is
- * closed or has failed.
+ * The queue pair of `queue` is released: keeps it pinned until its last completion was seen, unless the completion
+ * queue is closed or has failed.
  */
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
 /* A queue pair with an SRQ; number: sets nd_qp.number, of one with an SRQ or without. */
@@ -242,7 +241,7 @@ void nd_cq_number_shared(struct nd_cq *cq, struct nd_qp *qp, uint32_t number);
  * begins, ends  while one is open, a client that polls for results or waits for them submits it
  * refuse        the device refused the requests from first to before end: they end in their turn, the first with the
  *               status, the others with ND_CANCELED
- * end_refused   after it, with no lock held and the queue pair pinned: those whose turn it is end
+ * end_refused   after it, with no lock held and the queue pair pinned: ends those whose turn it is
  */
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);

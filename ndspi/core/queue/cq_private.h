@@ -18,8 +18,8 @@ static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
 }
 
 /*
- * Whether the library itself waits for the last completions of a queue pair that was released; else that is left to a
- * program that polls.
+ * Whether the library itself waits for the last completions of a released queue pair; otherwise it relies on the
+ * program's polling.
  */
 static inline bool nd_cq_drains_closing_locked(const struct nd_cq *cq)
 {

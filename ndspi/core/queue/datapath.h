@@ -5,7 +5,7 @@
  * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else takes
  * the general forms; see post.c and completion.c for the full semantics. Each call takes one lock; none allocates or
  * makes a system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a
- * change. always_inline: the compiler takes a probe for many instructions.
+ * change. always_inline, since the compiler would count a tracing probe as many instructions.
  *
  * Version 1 lists ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and
  * GetResults fills it. The kernel flavour's lists have tokens of its facade in the place of keys: the queue keeps the
@@ -58,8 +58,8 @@ unsigned nd_cq_results_count_kernel_short(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
 /*
- * A list of one entry, n, as the fast path takes it; false: the general form has to look. Each condition is a branch of
- * its own: the compiler would gather their values first.
+ * Measures a list of one entry; false: the general form has to decide. Each condition is a branch of its own: the
+ * compiler would gather their values first.
  */
 struct nd_usual {
     uint64_t length;
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_receive(enum nd_di
 }
 
 /*
- * What the posts of the kernel flavour go on with when a request is not usual, as last calls: each is a constant.
+ * The functions that a post of the kernel flavour tail-calls when a request is not usual; each is a constant.
  * other    nothing was done
  * locked   nothing was done but that the lock is held
  * refused  nd_queue_refused has to be called
@@ -186,8 +186,7 @@ struct nd_kernel_exits {
 
 /*
  * The usual list of the kernel flavour: n 1, no flags, and a token whose key the queue knows. sends: it is a Send's, a
- * constant. Returns the record, the
- * lock held; NULL: list goes to one of the exits, `locked` if *held.
+ * constant. Returns the record, the lock held; NULL: the list goes to one of the exits, `locked` if *held.
  */
 static inline __attribute__((always_inline)) struct nd_request *nd_queue_take_known(
     struct nd_queue *queue, const ND2_SGE *list, bool sends, bool *held)
@@ -269,8 +268,8 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_receive_known(stru
 
 /*
  * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was
- * done. CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those
- * alone, and asking for the kind would cost more than it saves; in version 1 other records have theirs.
+ * done. CQ lock held. Only Receives report a peer's invalidation. In version 2 only their lengths have a meaning, and
+ * testing the kind would cost more than it saves; in version 1 the other records have their own lengths.
  */
 static inline __attribute__((always_inline)) bool nd_cq_translate_locked(
     enum nd_dialect_index dialect, const struct ibv_wc *wc, void *slot)
@@ -308,7 +307,7 @@ static inline __attribute__((always_inline)) bool nd_cq_translate_locked(
 }
 
 /*
- * GetResults of both versions. A program that polls finds one completion most of the time: that has a path of its own.
+ * GetResults of both versions. A polling program mostly finds one completion: that case has a path of its own.
  * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
  */
 static inline __attribute__((always_inline)) size_t nd_cq_results(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fast_register.c - FastRegister and Invalidate of fast regions. Neither is ever kept in a batch: what a batch holds is
- * submitted first. So each ends a chain, also with ND_POST_DEFER, and also if it fails.
+ * fast_register.c - FastRegister and Invalidate of fast regions. Neither is ever kept in a batch: an open batch is
+ * submitted first. So each ends a chain, even with ND_POST_DEFER, and even if it fails.
  */
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/cq.h"
@@ -162,8 +162,8 @@ HRESULT nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_frmr *frm
 }
 
 /*
- * Always signaled where a registration goes with it. With quirk INVALIDATE_CRASHES the device must not get one for a
- * window that the peer has freed: whether it has is looked up first.
+ * Always signaled if it ends a registration. With quirk INVALIDATE_CRASHES the device must not get an Invalidate of a
+ * window that the peer has invalidated: this polls first, to find out.
  */
 static HRESULT invalidate(struct nd_qp *qp, void *context, struct nd_frmr *frmr, uint32_t flags)
 {

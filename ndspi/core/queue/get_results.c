@@ -56,8 +56,8 @@ static void hand_out(
 }
 
 /*
- * A window's own result, unless it was released: then the client may have freed it. Under the lock that its release
- * takes, so that it is not written to after that. Returns how many.
+ * A window's own result, unless the window was released: then the client may have freed the result. Holds the lock that
+ * the release takes, so that nothing is written there after it. Returns how many.
  */
 static size_t hand_out_window(
     const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
@@ -97,7 +97,7 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
     return at;
 }
 
-/* An exit of the fast path, hence never a part of it. */
+/* An exit of the fast path; noinline keeps it out of that. */
 __attribute__((noinline)) unsigned nd_cq_results_rest(
     struct nd_cq_poll *poll, unsigned polled, unsigned left)
 {
@@ -126,7 +126,7 @@ __attribute__((noinline)) unsigned nd_cq_results_release(struct nd_cq_poll *poll
     return count;
 }
 
-/* The exits of version 1, whose count is wider: last calls, too. */
+/* The exits of version 1, whose count is wider; tail calls, too. */
 static __attribute__((noinline)) size_t rest_v1(
     struct nd_cq_poll *poll, unsigned polled, unsigned left)
 {
@@ -138,7 +138,7 @@ static __attribute__((noinline)) size_t release_v1(struct nd_cq_poll *poll, unsi
     return nd_cq_results_release(poll, count);
 }
 
-/* The device had nothing (polled: 0), or it failed, which the general form reports, too. */
+/* The device had nothing (polled: 0), or the poll failed; the general form reports either. */
 static __attribute__((noinline)) size_t results_none(struct nd_cq_poll *poll, int polled)
 {
     if (ND_UNLIKELY(polled < 0))

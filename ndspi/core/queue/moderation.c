@@ -39,7 +39,7 @@ static uint16_t at_most(uint32_t value, uint16_t most)
     return value < most ? (uint16_t)value : most;
 }
 
-/* Notes that notifications wait for the device's event, whatever else is seen before. */
+/* Sets whether notifications wait for the device's event, even if a poll finds completions earlier. */
 static void set_moderated(struct nd_cq *cq, bool moderated)
 {
     lock_acquire(&cq->poll.lock);

@@ -11,12 +11,12 @@
 bool nd_moderates(const struct nd_port *port);
 
 /*
- * nd_cq_moderate - a notification that a result would complete is held back until so many results have come, or for so
- * long; as the device can, which rounds both down to its limits. Failed requests may be told of at once.
+ * nd_cq_moderate - holds a notification back until so many results have come, or for so long; both are lowered to the
+ * device's limits. A failed request may cause a notification at once.
  * interval_us  in: microseconds; UINT32_MAX: as long as the device can; 0: notifications are not held back
  * count        in: results; UINT32_MAX: any number; 0 and 1: not held back
- * Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device cannot; ND_INVALID_PARAMETER_MIX: nothing would ever end it: no
- * limit of time, and more results than the queue is deep; ND_INSUFFICIENT_RESOURCES: the device refused;
+ * Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device cannot; ND_INVALID_PARAMETER_MIX: no notification would ever come:
+ * no time limit, and more results than the queue is deep; ND_INSUFFICIENT_RESOURCES: the device refused;
  * ND_DEVICE_REMOVED.
  */
 HRESULT nd_cq_moderate(struct nd_cq *cq, uint32_t interval_us, uint32_t count);

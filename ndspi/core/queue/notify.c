@@ -37,8 +37,8 @@ bool nd_cq_match_notifies_locked(struct nd_cq *cq, bool unsure)
 }
 
 /*
- * Draining finds an overrun; so if one is possible, a wait for errors also drains the queue at every completion. Beside
- * a wait for solicited ones it does so only if the device marks those.
+ * Draining detects an overrun; so if one is possible, a Notify for errors arms the device for every completion. Beside
+ * a Notify for solicited ones it does so only if the device marks those.
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
@@ -82,7 +82,7 @@ void nd_cq_rearm_locked(struct nd_cq *cq)
 }
 
 /*
- * Arm first, for this request, too: so one drain serves as the one before the request starts and the one after arming.
+ * Arms first, for this request, too: then one drain is both the one before the request starts and the one after arming.
  */
 static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
 {
@@ -155,7 +155,7 @@ void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request)
 
     PROBE2(notify, cq, type);
     lock_acquire(&cq->poll.lock);
-    nd_pending_deliver(&cq->pending); /* if it is decided, it ends before it begins again */
+    nd_pending_deliver(&cq->pending); /* a decided request ends before it begins again */
     if (!cq->waiting)
         status = start_locked(cq, type, request);
     else if (is_stronger(cq, type))
@@ -192,8 +192,8 @@ bool nd_cq_early(struct nd_cq *cq)
 }
 
 /*
- * Whether the device's event may be for a solicited Receive that completed no waiting request: it arrived while they
- * waited, and GetResults fetched it first.
+ * Whether the device's event may be for a solicited Receive that completed no pending Notify, because GetResults
+ * fetched it first.
  */
 static bool solicited_was_fetched_locked(const struct nd_cq *cq)
 {

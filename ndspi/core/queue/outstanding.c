@@ -3,7 +3,7 @@
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"
 
-/* Whether the completion queue takes what the device reports, so that what is not retired has not ended. */
+/* Whether the completion queue takes the device's completions, so that a request that is not retired has not ended. */
 static bool is_exact_locked(const struct nd_queue *queue)
 {
     const struct nd_cq *cq = queue->cq;
@@ -21,7 +21,7 @@ bool nd_queue_outstanding(struct nd_queue *queue, uint32_t *count)
         return false;
     nd_cq_look(cq);
     if (nd_qp_flushed(queue->qp))
-        return false; /* some devices take their time */
+        return false; /* some devices flush late */
     lock_acquire(&queue->lock);
     lock_acquire(&cq->poll.lock);
     if ((exact = is_exact_locked(queue)))

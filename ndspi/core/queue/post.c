@@ -204,7 +204,7 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const void *list
         queue, flags, try_post_data(queue, context, list, n, flags, type, remote, wr));
 }
 
-/* The call is refused: a chain that is open goes to the device all the same. */
+/* The call is refused; an open chain still goes to the device. */
 static HRESULT refuse(struct nd_queue *queue, HRESULT status)
 {
     return nd_chain_end(queue, 0, status);
@@ -276,7 +276,7 @@ HRESULT nd_queue_receive_general(
     int error;
 
     if (queue->qp->srq)
-        return ND_INVALID_DEVICE_REQUEST; /* its Receives come from there */
+        return ND_INVALID_DEVICE_REQUEST; /* its Receives come from the SRQ */
     if (ND_UNLIKELY(queue->regions && !context))
         return ND_INVALID_PARAMETER_1;
     if (FAILED(status = nd_sgl_measure(&sgl, queue, list, n, false)) ||

@@ -12,7 +12,7 @@
  * when the ring is full.
  */
 HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
-/* Submits, drains completions: what a post does before it returns that there is no room. No lock held. */
+/* Submits batches and drains completions: a post does that before it reports that there is no room. No lock held. */
 void nd_queue_make_room(struct nd_queue *queue);
 
 /* Takes the lock and a record for an initiator request; on failure neither is held. */
@@ -24,15 +24,15 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
  */
 unsigned nd_post_flags_locked(
     struct nd_queue *queue, const struct nd_request *request, uint32_t flags);
-/* It was posted, or kept: drops the lock. Returns ND_SUCCESS. */
+/* The request was posted, or kept: drops the lock. Returns ND_SUCCESS. */
 static inline HRESULT nd_post_done(struct nd_queue *queue)
 {
     lock_release(&queue->lock);
     return ND_SUCCESS;
 }
-/* The device never gets it: it ends with this result in its turn. Drops the lock. Returns ND_SUCCESS. */
+/* The device never gets the request: it ends with this result in its turn. Drops the lock. Returns ND_SUCCESS. */
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result);
-/* Undoes it: gives the record back, drops the lock. Returns the status. */
+/* Undoes nd_post_begin: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
 /* Ends a post: refused by the device (error), refused by us (status), or posted. Drops the lock. */
 HRESULT nd_post_finish(

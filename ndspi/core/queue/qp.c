@@ -18,7 +18,7 @@
 
 /*
  * Receiver not ready: a sender's retries end after some ten milliseconds, well before a program gives up waiting; with
- * an SRQ they never do. The receiving side asks for both.
+ * an SRQ they never end. The receiving side asks for both values.
  */
 enum {
     RNR_RETRIES = 6,
@@ -140,8 +140,8 @@ static void removed(struct nd_child *child)
 }
 
 /*
- * The device says that the queue pair has failed. In the kernel flavour that ends the connection; why, a request that
- * failed may tell better.
+ * The device says that the queue pair has failed. In the kernel flavour that ends the connection; a failed request may
+ * give a better reason.
  */
 static void failed(struct nd_child *child, enum ibv_event_type type)
 {
@@ -235,8 +235,8 @@ fini_rings:
 }
 
 /*
- * A last request of our own, flushed at once: its completion retires silent requests that will never have one. No
- * thread posts any more, so it uses the ring's spare record; the device has the room.
+ * A last request of our own, flushed at once: its completion retires silent requests, which have none. No thread posts
+ * any more, so it uses the ring's spare record; the device's queue has room for it.
  */
 static void post_marker(struct nd_queue *queue)
 {
@@ -314,12 +314,12 @@ void nd_qp_fini(struct nd_qp *qp)
 
     nd_adapter_drop(adapter, &qp->child);
     if (qp->srq) {
-        nd_cq_look(qp->receive_cq); /* Receives that it took from the SRQ carry its context */
+        nd_cq_look(qp->receive_cq); /* Receives taken from the SRQ report its context */
         nd_cq_remove_shared(qp->receive_cq, qp);
     }
     nd_cq_detach(qp->initiator_cq, &qp->initiator, qp->initiator.depth);
     nd_cq_detach(qp->receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
-    end_invalidates(qp);        /* detached: no other thread looks at the ring */
+    end_invalidates(qp);        /* detached: no other thread reads the ring */
     nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
     nd_frmr_qp_gone(adapter, qp);
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
@@ -432,7 +432,7 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
     return ND_SUCCESS;
 }
 
-/* If it is flushed, and the dialect says so. */
+/* Refuses posts from now on, if the queue pair is flushed and the dialect says so. */
 static void refuse_posts(struct nd_qp *qp)
 {
     if (!qp->adapter->dialect->refuses_flushed || !nd_qp_flushed(qp))
@@ -454,7 +454,7 @@ void nd_qp_set_sendable(struct nd_qp *qp)
     refuse_posts(qp); /* it may have been flushed meanwhile */
 }
 
-/* Whether it is as before the attempt, and may be claimed for another. */
+/* Whether the queue pair is as before the attempt, and may be claimed for another. */
 static bool is_fresh(struct nd_qp *qp)
 {
     bool fresh;
@@ -474,10 +474,10 @@ void nd_qp_attempt_failed(struct nd_qp *qp)
         return;
     verbs->attempt_ended(qp->ibv, false);
     nd_cq_number_shared(cq, qp, qp->ibv->qp_num);
-    nd_cq_look(cq); /* what is left of the attempt */
+    nd_cq_look(cq); /* completions of the failed attempt */
 }
 
-/* Disconnects: the device sends the peer nothing when a queue pair goes to the error state, or may not reach it. */
+/* Disconnects, since the device does not tell the peer that a queue pair went to the error state, or may fail to. */
 static void tell_peer(struct nd_qp *qp)
 {
     const struct nd_qp_user_ops *ops;

@@ -3,8 +3,8 @@
  * qp.h - queue pair: the connection side. Posting: core/queue/datapath.h and post.c.
  *
  * A queue pair is made in INIT, so that Receives can be posted at once; the connector moves it. It pins both completion
- * queues and the SRQ. After the last Release it goes to the error state and lives on, unseen, until its completion
- * queues have handed out its last completion or are released themselves.
+ * queues and the SRQ. After the last Release it goes to the error state and stays allocated until its completion queues
+ * have returned its last completion or are released themselves.
  *
  * Lock: LOCK_QP, over the members marked below.
  */
@@ -34,7 +34,7 @@ struct nd_qp_user_ops {
     void (*closed)(struct nd_object *user, struct nd_qp *qp);
     /* The program has flushed it: no connection can begin on it any more. */
     void (*flushed)(struct nd_object *user, struct nd_qp *qp);
-    /* It is in the error state, and the peer does not hear of it: disconnects an established connection. */
+    /* It is in the error state, which the peer does not notice: disconnects an established connection. */
     void (*failed)(struct nd_object *user, struct nd_qp *qp);
 };
 
@@ -54,7 +54,7 @@ struct nd_qp {
 
     uint32_t number;              /* of the device's queue pair; receive_cq's lock */
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
-    atomic_bool broken;           /* a request failed, and this device needs a flush of ours ... */
+    atomic_bool broken;           /* a request failed, and this device needs us to flush ... */
     struct list_node broken_link; /* ... in the completion queue that saw it first */
 
     struct lock lock;       /* over the members down to closed */
@@ -99,7 +99,7 @@ static inline uint32_t nd_qp_number(const struct nd_qp *qp)
     return qp->ibv->qp_num;
 }
 
-/* How its connection's octets go (softrdma.h, srd_query_path); NULL: no connection, or the device does not say. */
+/* The path of its connection's octets (softrdma.h, srd_query_path); NULL: no connection, or the device does not say. */
 static inline const char *nd_qp_path(const struct nd_qp *qp)
 {
     const struct nd_verbs *verbs = qp->adapter->verbs;
@@ -123,8 +123,8 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
 void nd_qp_count(struct nd_qp *qp, struct nd_counts *counts);
 
 /*
- * nd_queue_outstanding - looks at the device's completions, as a Notify does, and counts what is left (outstanding.c).
- * count  out: the newest so many requests have not ended; silent ones before them may have
+ * nd_queue_outstanding - drains the device's completions, as a Notify does, and counts the requests without one
+ * (outstanding.c). count  out: that many of the newest requests have not ended, but for silent ones, which may have
  * Returns false: nothing can be said, since the queue pair is flushed or its completion queue has failed. No lock held.
  */
 bool nd_queue_outstanding(struct nd_queue *queue, uint32_t *count);
@@ -159,8 +159,8 @@ void nd_qp_attempt_failed(struct nd_qp *qp);
 HRESULT nd_qp_to_error(struct nd_qp *qp);
 HRESULT nd_qp_flush(struct nd_qp *qp);
 /*
- * A request has failed: nd_qp_blame keeps why, the device's own code, if no other has before; any lock. nd_qp_broke
- * does what follows: to the error state, and (a dialect that tells failures) the connection ends. No lock held.
+ * A request has failed: nd_qp_blame records the device's own code, if none is recorded yet; any lock. nd_qp_broke then
+ * moves the queue pair to the error state and (in a dialect that reports failures) ends the connection. No lock held.
  */
 void nd_qp_blame(struct nd_qp *qp, uint32_t code);
 static inline uint32_t nd_qp_failure(const struct nd_qp *qp)
@@ -190,7 +190,7 @@ HRESULT nd_queue_send_general(
 HRESULT nd_queue_receive_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n);
 
-/* A number of entries for the general forms: no queue pair takes as many as the highest. */
+/* A number of entries for the general forms, capped at UINT32_MAX, which no queue pair takes. */
 static inline uint32_t nd_at_most(size_t n)
 {
     return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
@@ -220,16 +220,16 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
  * Fast regions (core/memory/frmr.h): FastRegister and Invalidate. flags: ND_OP_FLAG_SILENT_SUCCESS, _READ_FENCE,
  * ND_POST_DEFER (without effect); of a FastRegister also _ALLOW_READ, _ALLOW_WRITE (of peers; includes
  * ND_POST_LOCAL_WRITE) and ND_POST_LOCAL_WRITE.
- * Return ND_SUCCESS; ND_INVALID_PARAMETER: pages that make no sense, a region of another adapter or domain;
- * ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES; ND_ACCESS_VIOLATION: rights of peers for a region without;
- * ND_INVALID_DEVICE_STATE: registered already, not registered, not allocated; with ND_FAST_WINDOWS also those of
- * nd_frmr_back, and ND_INVALID_DEVICE_STATE for an Invalidate on another queue pair.
+ * Return ND_SUCCESS; ND_INVALID_PARAMETER: invalid pages, a region of another adapter or domain; ND_CONNECTION_INVALID;
+ * ND_NO_MORE_ENTRIES; ND_ACCESS_VIOLATION: remote rights for a region allocated without them; ND_INVALID_DEVICE_STATE:
+ * registered already, not registered, not allocated; with ND_FAST_WINDOWS also those of nd_frmr_back, and
+ * ND_INVALID_DEVICE_STATE for an Invalidate on another queue pair.
  */
 HRESULT nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_frmr *frmr,
     const struct nd_pages *pages, uint32_t flags);
 HRESULT nd_qp_invalidate_frmr(
     struct nd_qp *qp, void *context, struct nd_frmr *frmr, uint32_t flags);
-/* The last Release of a window: what batches hold for it is posted first. No lock held. */
+/* The last Release of a window: posts what batches hold for it first. No lock held. */
 void nd_mw_close(struct nd_mw *mw);
 
 #endif

@@ -145,7 +145,7 @@ HRESULT nd_queue_release(struct nd_queue *queue)
     return ND_SUCCESS;
 }
 
-/* The device's queue cannot be full while ours has room, unless the device takes less than it promised. */
+/* The device's queue cannot be full while our ring has room, unless the device takes fewer than it promised. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
 {
     if (error == ENOMEM)

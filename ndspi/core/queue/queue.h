@@ -10,7 +10,7 @@
  *
  * A completion retires its record and all older ones (silent requests that succeeded). `seen` is the oldest record not
  * retired. Results in the completion queue's software queue still count (`unfetched`), because NetworkDirect counts a
- * request until the program fetches its result: only then `freed` moves on.
+ * request until the program fetches its result: `freed` moves on only then.
  */
 #ifndef NDSPI_CORE_QUEUE_H
 #define NDSPI_CORE_QUEUE_H
@@ -28,8 +28,8 @@
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
- * A flag of the kernel flavour's requests, beside ND_OP_FLAG_*: the device may get this one with the next one that has
- * it not (batch.h).
+ * A flag of the kernel flavour's requests, beside ND_OP_FLAG_*: the device may get this request together with the next
+ * one that lacks the flag (batch.h).
  */
 enum { ND_POST_DEFER = 1 << 16 };
 
@@ -124,8 +124,8 @@ enum nd_queue_mode {
 };
 
 /*
- * What the posting side counts besides its octets, rarely: how many requests were posted follows from where `next` is,
- * so a post does not count itself. Requests other than these are Sends, or Receives.
+ * What the posting side counts besides its octets, rarely: the number of posted requests follows from `next`, so a post
+ * does not count itself. All requests but `others` are Sends, or Receives.
  */
 struct nd_queue_counts {
     uint64_t posted;               /* up to base */
@@ -181,8 +181,8 @@ struct nd_queue {
 
     /* completing side, guarded by the completion queue's lock; the posting side reads freed */
     _Alignas(64) _Atomic(struct nd_request *) freed;
-    uint64_t received; /* octets of completed Receives; of an initiator's queue it means nothing */
-    struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
+    uint64_t received;       /* octets of completed Receives; unused in an initiator queue */
+    struct nd_request *seen; /* valid while unfetched is not 0; otherwise it equals freed */
     uint32_t unfetched;      /* results in the software queue */
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
     uint32_t newest;         /* nd_cq.arrived, its low bits, at the last of the unfetched results */
@@ -204,18 +204,18 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     void *queue_pair_context, enum nd_queue_mode mode);
 void nd_queue_fini(struct nd_queue *queue);
 
-/* From now on posts are refused, if they were not before. Takes the lock. */
+/* Refuses posts from now on, unless the queue already does. Takes the lock. */
 void nd_queue_set_flushed(struct nd_queue *queue);
 /* Changes the mode and with it the path of posts. The first takes the lock. */
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
 /*
- * After a change of mode, batching or max_sge: the next post takes the slow path, and so do all others while the queue
- * is slow: the device does not get its posts, or not at once, or the call has to refuse even one entry.
+ * After a change of mode, batching or max_sge: the next post takes the slow path. While the queue is `slow`, all later
+ * posts do too: the device gets them not at all or not at once, or the call must refuse even one entry.
  */
 void nd_queue_park_locked(struct nd_queue *queue);
 
-/* Kernel flavour: the key of a token, from now on; the token means nothing any more. They take the lock. */
+/* Kernel flavour: remembers the key of a token; forgets it. They take the lock. */
 void nd_queue_know(struct nd_queue *queue, uint32_t token, uint32_t lkey);
 void nd_queue_forget(struct nd_queue *queue, uint32_t token);
 
@@ -243,7 +243,7 @@ HRESULT nd_queue_refused_send(struct nd_queue *queue, uint64_t wr_id, int error)
 HRESULT nd_queue_release(struct nd_queue *queue);
 
 /*
- * Brings nd_queue_counts up to `next`, before that goes on from where a lap may end. Inline: a call would cost the fast
+ * Brings nd_queue_counts up to `next`, before `next` can gain a whole lap on `base`. Inline: a call would cost the fast
  * path of a post registers. Lock held.
  */
 static inline void nd_queue_count_locked(struct nd_queue *queue)

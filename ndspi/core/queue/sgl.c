@@ -171,7 +171,7 @@ HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
     *num_sge = (int)sgl->filled;
     *sg_list = sges;
     if (!sgl->total) {
-        *num_sge = 0; /* nothing to check: tokens of empty entries do not count */
+        *num_sge = 0; /* tokens of empty entries are not checked */
         return ND_SUCCESS;
     }
     if (sgl->mode == ND_SGL_INLINE && (data || sgl->n > queue->max_sge)) {
@@ -180,7 +180,7 @@ HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
         return ND_SUCCESS;
     }
     if (!queue->regions) {
-        if (sgl->filled == sgl->n && !data) /* else it has to outlast the call */
+        if (sgl->filled == sgl->n && !data) /* with data the list must outlast the call */
             *sg_list = (struct ibv_sge *)(uintptr_t)sgl->list;
         else
             pick_filled(sgl, sges);

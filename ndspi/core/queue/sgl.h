@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sgl.h - the local memory of a request: as its client lists it, and as the device reads it.
+ * sgl.h - the local memory of a request: the client's list, and the list that the device reads.
  *
- * Version 2 lists what the device reads, and says with a flag that all of it is inline. In version 1 each entry names
- * its region by handle or, with none, is inline. What fits the device's inline room altogether goes inline. A longer
- * list that mixes both kinds has its inline entries copied to a slot of the queue's staging area, registered for that:
- * made with queues of two and more entries a request, ND_STAGING_SLOTS at most; a slot is free again when the request
- * has ended.
+ * A list of version 2 is in the device's form; a flag says that all of it is inline. In version 1 each entry names its
+ * region by handle or, with none, is inline. A list that fits the device's inline room goes inline altogether. If a
+ * longer list mixes both kinds, its inline entries are copied to a slot of the queue's staging area, which is
+ * registered memory. Queues of two and more entries a request have one, of at most ND_STAGING_SLOTS; a slot is free
+ * again when its request has ended.
  */
 #ifndef NDSPI_CORE_SGL_H
 #define NDSPI_CORE_SGL_H

@@ -194,7 +194,7 @@ HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, ui
     wr = (struct ibv_recv_wr){ .wr_id = (uintptr_t)request,
         .sg_list = (struct ibv_sge *)(uintptr_t)sge,
         .num_sge = total ? (int)n : 0 };
-    /* Counted first: a completion may be faster than this thread. */
+    /* Counted before the post: the completion may be handled before this thread goes on. */
     atomic_fetch_add_explicit(&srq->posted, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&srq->held, 1, memory_order_relaxed);
     if (ND_UNLIKELY(error = ibv_post_srq_recv(srq->ibv, &wr, &bad))) {
@@ -222,9 +222,8 @@ static bool below_threshold(struct nd_srq *srq, uint32_t threshold)
 }
 
 /*
- * Serves the waiting requests. They end at once if the count of Receives seen is already below the threshold; otherwise
- * arms the device's limit, since the device may have completions that were not polled yet, and checks again after
- * arming.
+ * Serves the pending Notify requests. They end at once if fewer Receives than the threshold are held; otherwise arms
+ * the device's limit, since the device may have completions that were not polled yet, and checks again after arming.
  */
 static HRESULT watch_locked(struct nd_srq *srq)
 {

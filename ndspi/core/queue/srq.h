@@ -2,9 +2,9 @@
 /*
  * srq.h - shared receive queue.
  *
- * Its records are no ring: queue pairs finish them in any order, and several threads give them back through completion
- * queues. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
- * counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
+ * Its records form no ring: queue pairs complete them in any order, and several threads return them through completion
+ * queues. So the posting side has a list of free records, which it refills from a stack onto which completions push.
+ * Two counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
  *
  * On a device that cannot make one deeper, it is created deeper from the start, as room for Modify (verbs/depth.h).
  *
