@@ -20,7 +20,7 @@ WINCOMPAT_BEGIN
  * poll or epoll only is served by the library's background thread.
  *
  * Returns the descriptor, close-on-exec; -1 with the last error ERROR_INVALID_HANDLE (not open, or of a kind that is
- *         never signalled) or ERROR_NO_SYSTEM_RESOURCES (no descriptor to be had; the object has a name).
+ *         never signalled) or ERROR_NO_SYSTEM_RESOURCES (no file descriptor is left; the object has a name).
  * Threads any.
  */
 WINOBJ_API int WinLinuxGetDescriptor(HANDLE handle);

@@ -54,7 +54,7 @@ static NTSTATUS start_workers(struct ndk_adapter *adapter)
     if (!rc && (rc = ndk_pool_start(&adapter->pool)))
         ndk_worker_stop(&adapter->root.control);
     if (rc)
-        log_write(LOG_ERROR, LOG_NDK, "no threads for an adapter: %s", strerror(-rc));
+        log_write(LOG_ERROR, LOG_NDK, "cannot start an adapter's threads: %s", strerror(-rc));
     return rc ? STATUS_INSUFFICIENT_RESOURCES : STATUS_SUCCESS;
 }
 
@@ -78,8 +78,8 @@ static NTSTATUS choose_version(struct ndk_adapter *adapter, NDK_VERSION asked)
             asked.Major, asked.Minor);
     else if (status != STATUS_SUCCESS)
         log_limited(LOG_WARN, LOG_NDK,
-            "adapter %s cannot be opened with version %u.%u: it has 1.1 alone, since peers cannot "
-            "invalidate its memory: %s",
+            "adapter %s cannot be opened with version %u.%u: it supports 1.1 only, since peers "
+            "cannot invalidate its memory: %s",
             device, asked.Major, asked.Minor, port->caps.no_fast_register);
     else if (!invalidates)
         log_limited(LOG_WARN, LOG_NDK,

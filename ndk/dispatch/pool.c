@@ -41,7 +41,7 @@ static bool pin(struct ndk_pool_worker *at, const GROUP_AFFINITY *affinity)
             CPU_SET(first + bit, &set);
     if (sched_setaffinity(at->worker.thread, sizeof(set), &set)) {
         log_limited(LOG_WARN, LOG_NDK,
-            "processors 0x%llx of group %u cannot be had: %s; callbacks run on any",
+            "cannot bind callbacks to processors 0x%llx of group %u: %s; they run on any processor",
             (unsigned long long)affinity->Mask, affinity->Group, strerror(errno));
         return false;
     }

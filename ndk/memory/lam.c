@@ -190,7 +190,7 @@ void ndk_lams_fini(struct ndk_lams *lams)
 
     if (lams->count)
         log_write(LOG_WARN, LOG_NDK,
-            "an adapter is closed with %zu mappings that NdkReleaseLAM was not called for",
+            "an adapter is closed with %zu mappings that NdkReleaseLAM did not release",
             lams->count);
     lock_acquire(&lams->lock);
     while (lams->count)

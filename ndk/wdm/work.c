@@ -54,7 +54,8 @@ static void start_locked(struct team *team)
         team->threads++;
     else if (!team->threads)
         log_limited(LOG_ERROR, LOG_NDK,
-            "no thread for deferred work: %s; it waits (raise the limit on threads)",
+            "cannot start the thread for deferred work: %s; the work waits (raise the limit on "
+            "threads)",
             strerror(-error));
 }
 

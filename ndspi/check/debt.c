@@ -53,7 +53,7 @@ static void start_watch(void)
 
     if (error)
         log_write(LOG_WARN, LOG_DEVICE,
-            "no thread for the checker: %s; calls that are missing are not found",
+            "cannot start the checker's thread: %s; missing calls are not reported",
             strerror(-error));
 }
 

@@ -56,9 +56,9 @@ static void judge_locked(const struct look *look)
         checked->wait.watched = false;
     else if (look->rnr.ended)
         report_locked(
-            checked, "a message of the peer waited in vain for one, so its connection ended");
+            checked, "a message of the peer found no Receive in time, so its connection ended");
     else if (has_waited(&checked->wait, &look->rnr) && !checked->ending)
-        report_locked(checked, "a message of the peer has waited 5 s for one");
+        report_locked(checked, "a message of the peer has waited 5 s for a Receive");
 }
 
 /* ---- looking ---- */

@@ -155,7 +155,7 @@ static void check_calls_locked(const struct nd_checked *checked, const char *nam
     for (const struct nd_check_call *call = checked->calls; call; call = call->next)
         if (!pthread_equal(call->thread, pthread_self()))
             nd_check_report_locked(ND_CHECK_RUNNING, name, checked->kind->name, checked,
-                "it is the last one, and %s of another thread runs on it", call->name);
+                "it is the last Release, and %s of another thread runs on it", call->name);
 }
 
 /* At the end of the process, after the program's own destructors. */

@@ -260,7 +260,7 @@ void nd_check_frames_locked(const struct nd_check_call *call)
 
         if (request->on_stack && !request->told && pthread_equal(request->thread, call->thread) &&
             (const char *)request->overlapped < call->frame)
-            report_gone_locked(request, call->name, "went with the function that had it,");
+            report_gone_locked(request, call->name, "was on the stack of a function that returned");
     }
 }
 

@@ -42,8 +42,8 @@ static void start_locked(void)
 
     if (error)
         log_limited(LOG_ERROR, LOG_CM,
-            "no thread for deferred work: %s; connections and adapters that ended stay until "
-            "there is one (raise the limit on threads)",
+            "cannot start the thread for deferred work: %s; ended connections and adapters are not "
+            "freed until it starts (raise the limit on threads)",
             strerror(-error));
     running = !error;
 }

@@ -23,8 +23,8 @@ static const struct {
         "check that the host runs and that no firewall drops the port; a listener that does not "
         "speak RDMA may stay silent, too" },
     { ND_CONNECTION_ABORTED,
-        "the peer ended the connection in the middle: it does not speak RDMA on this port, or it "
-        "was stopped",
+        "the peer ended the connection during its setup: it does not speak RDMA on this port, or "
+        "it was stopped",
         "start \"ndinfo --serve\" on the peer, and probe the address and port it prints" },
     { ND_NETWORK_UNREACHABLE, "there is no route to this network",
         "check the routes of this host (ip route)" },
@@ -117,7 +117,7 @@ bool failure_local(struct failure *failure, const char *step, const struct socka
     if (FAILED(NdLinuxDescribeAddresses(look_at_address, &local)) ||
         (*local.device && FAILED(NdLinuxDescribeDevices(ND_LINUX_TRY, look_at_device, &local))))
         return failure_set(failure, step, ND_INSUFFICIENT_RESOURCES);
-    snprintf(reason, sizeof(reason), "the local address %s makes no adapter: %.400s",
+    snprintf(reason, sizeof(reason), "the local address %s has no adapter: %.400s",
         address_text(address, false, text), failure->reason);
     memcpy(failure->reason, reason, sizeof(reason));
     return false;

@@ -123,7 +123,7 @@ static void cover_lost_key(struct nd_port *port)
     if (before)
         port->verbs->destroy_cq(before);
     if (!port->over_lost_key)
-        log_write(LOG_INFO, LOG_DEVICE, "%s: some dozens of queues are all that can be made: %s",
+        log_write(LOG_INFO, LOG_DEVICE, "%s: only some dozens of queues can be created: %s",
             port->verbs->get_device_name(port->context->device), strerror(error));
 }
 
@@ -183,5 +183,5 @@ void nd_port_fini(struct nd_port *port)
     if ((rc = port->verbs->dealloc_pd(port->pd)))
         log_write(LOG_ERROR, LOG_DEVICE, "cannot free a protection domain: %s", strerror(rc));
     if (port->verbs->close_device(port->context))
-        log_write(LOG_ERROR, LOG_DEVICE, "closing the device: %s", strerror(errno));
+        log_write(LOG_ERROR, LOG_DEVICE, "cannot close the device: %s", strerror(errno));
 }

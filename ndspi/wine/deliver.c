@@ -61,8 +61,7 @@ bool nd_deliver_init(void (*look)(void))
     error = state.lent ? 0 : reactor_lend();
     state.lent = state.lent || !error;
     if (error || (error = reactor_add(&state.source, 0))) {
-        log_write(
-            LOG_ERROR, LOG_WIN, "cannot prepare the thread that delivers: %s", strerror(-error));
+        log_write(LOG_ERROR, LOG_WIN, "cannot prepare the delivery thread: %s", strerror(-error));
         return false;
     }
     return state.ready = true;

@@ -212,7 +212,7 @@ close_original:
     NT(NtClose, file->original);
 free_file:
     free(file);
-    log_write(LOG_ERROR, LOG_WIN, "no overlapped file: status %#x", (unsigned)status);
+    log_write(LOG_ERROR, LOG_WIN, "cannot create an overlapped file: status %#x", (unsigned)status);
     return ND_INSUFFICIENT_RESOURCES;
 }
 

@@ -305,8 +305,8 @@ static void test_probe_without_an_adapter_tells_why_there_is_none(void **state)
     setenv("SYSFS_PATH", "/nonexistent", 1);
     setenv("FAULT", "port_down", 1);
     probe_fails(ndinfo_fake, "127.0.0.1", "NdOpenAdapter", NULL,
-        "the local address 127.0.0.1 makes no adapter: its device fake0 is not used: its port is "
-        "not active");
+        "the local address 127.0.0.1 has no adapter: its device fake0 is not used: its port is not "
+        "active");
     setenv("FAULT", "no_address", 1);
     probe_fails(ndinfo_fake, "127.0.0.1", "NdOpenAdapter", NULL,
         "its network interface lo is no RDMA device");

@@ -17,7 +17,7 @@ static int tell(void)
     const bool asked = setting_word("NDSPI_FILES", words) == 1;
 
     log_write(asked ? LOG_WARN : LOG_INFO, LOG_WIN,
-        "overlapped reads of files are done by threads of the pool: this build has no "
+        "pool threads do the overlapped reads of files: this build has no "
         "liburing");
     return 0;
 }

@@ -141,8 +141,8 @@ static void refused(const char *what, int error)
     if (!passing(error))
         atomic_store(&state, RING_REFUSED);
     log_limited(ring.asked ? LOG_WARN : LOG_INFO, LOG_WIN,
-        "overlapped reads of files are done by threads of the pool: %s: %s%s", what,
-        strerror(error), why(error));
+        "pool threads do the overlapped reads of files: %s: %s%s", what, strerror(error),
+        why(error));
 }
 
 /* What this file submits, and that the kernel drops no completion. */
@@ -177,8 +177,8 @@ static bool open_locked(void)
     word = setting_word("NDSPI_FILES", words);
     ring.asked = word == 1;
     if (word == 2) {
-        log_write(LOG_INFO, LOG_WIN,
-            "overlapped reads of files are done by threads of the pool: NDSPI_FILES=pool");
+        log_write(
+            LOG_INFO, LOG_WIN, "pool threads do the overlapped reads of files: NDSPI_FILES=pool");
         atomic_store(&state, RING_REFUSED);
         return false;
     }

@@ -81,8 +81,8 @@ static int take_place(void)
     if (place >= 0)
         return place;
     log_limited(LOG_ERROR, LOG_WIN,
-        "the user's processes have %d objects with names, which is the most: close some; an event, "
-        "mutex or semaphore without a name is one of them if it was made inheritable",
+        "the user's processes have %d named objects, the maximum: close some; an inheritable "
+        "event, mutex or semaphore without a name counts, too",
         NAMES_OBJECTS);
     SetLastError(ERROR_NO_SYSTEM_RESOURCES);
     return -1;
@@ -269,9 +269,8 @@ void names_wait_look(int wait)
     for (uint32_t i = 0; i < self.space->waits[wait].count; i++)
         if (!names_watch(self.space->waits[wait].objects[i]))
             log_limited(LOG_WARN, LOG_WIN,
-                "a wait does not watch all processes that share its objects: no descriptor to be "
-                "had; "
-                "if one of them is killed, the wait may not end");
+                "a wait does not watch all processes that share its objects: no file descriptor is "
+                "left; if one of them is killed, the wait may not end");
 }
 
 void names_wait_end(int wait)

@@ -179,8 +179,8 @@ static DWORD explain(struct win_process *process, int error)
     case ENOENT:
     case ECONNREFUSED:
         log_limited(LOG_WARN, LOG_WIN,
-            "DuplicateHandle: process %u takes no handles: it has to be one that CreateProcess "
-            "started, or that has opened a process itself, with this library",
+            "DuplicateHandle: process %u takes no handles: it must have been started by "
+            "CreateProcess, or have opened a process itself, with this library",
             id);
         return ERROR_NOT_SUPPORTED;
     case ECONNRESET:

@@ -22,8 +22,8 @@ static DWORD carry(struct win_object *object, HANDLE handle, struct win_parcel *
 
     if (error == ERROR_NOT_SUPPORTED)
         log_limited(LOG_WARN, LOG_WIN,
-            "DuplicateHandle: no other process can have the object of handle %#llx (%s) as it is; "
-            "events, mutexes and semaphores are to be made with a name or with bInheritHandle",
+            "DuplicateHandle: another process cannot share the object of handle %#llx (%s): create "
+            "events, mutexes and semaphores with a name or with bInheritHandle",
             (unsigned long long)(uintptr_t)handle, object->type->name);
     return error;
 }

@@ -114,8 +114,7 @@ static void answer_guest(struct guest *guest)
     if ((error && error != -EMFILE) || request.magic != PARCEL_MAGIC) {
         if (error != -ECONNRESET)
             log_limited(LOG_WARN, LOG_WIN,
-                "a process asked for what is no request of DuplicateHandle: another version of the "
-                "library?");
+                "a process sent an unknown request: does it use another version of the library?");
         if (fd >= 0)
             close(fd);
         close_guest(guest);
@@ -200,8 +199,8 @@ void win_parcels_listen(void)
     }
     if (error) {
         log_limited(LOG_WARN, LOG_WIN,
-            "no process can duplicate handles of this one: its socket in /dev/shm or its thread is "
-            "not to be had: %s",
+            "no process can duplicate handles of this one: cannot create its socket in /dev/shm or "
+            "its thread: %s",
             strerror(error));
         atomic_store(&running, false); /* the next handle of a process tries again */
     }

@@ -42,7 +42,7 @@ static void receive(const struct win_inherit_handle *all, uint32_t index)
         return;
     }
     if (!(handle = win_parcel_open(&entry->parcel))) {
-        log_write(LOG_ERROR, LOG_WIN, "the inherited handle %#llx cannot be made: error %u",
+        log_write(LOG_ERROR, LOG_WIN, "cannot create the inherited handle %#llx: error %u",
             (unsigned long long)entry->value, (unsigned)GetLastError());
         return;
     }
@@ -120,8 +120,8 @@ static void receive_table(void)
     file = atoi(number);
     unsetenv(WIN_INHERITED);
     if (!(all = read_file(file, &head))) {
-        log_write(LOG_WARN, LOG_WIN, "%s names no table of handles: the process inherits none",
-            WIN_INHERITED);
+        log_write(LOG_WARN, LOG_WIN,
+            "%s does not name a handle table: the process inherits no handles", WIN_INHERITED);
         return;
     }
     receive_all(all, head.count);

@@ -31,7 +31,7 @@ struct registered {
     ULONG timeout_ms, flags;
     uint64_t deadline_ns;
     bool waits;     /* the watch has begun, and no call is posted for it */
-    bool retries;   /* the watch could not begin: at the deadline it is tried again */
+    bool retries;   /* the watch could not begin: at the deadline it is retried */
     bool timed_out; /* of the call that is posted */
 };
 
@@ -58,8 +58,7 @@ static void begin_again_locked(struct registered *wait)
     if (!(wait->retries = !begin_locked(wait)))
         return;
     log_limited(LOG_WARN, LOG_WIN,
-        "a registered wait for an object with a name cannot go on now: error %lu; it is tried "
-        "again",
+        "a registered wait for a named object failed: error %lu; it is retried",
         (unsigned long)GetLastError());
     set_deadline_locked(wait, win_deadline_ns(RETRY_MS));
 }

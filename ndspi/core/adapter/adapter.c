@@ -423,8 +423,8 @@ HRESULT nd_adapter_refuse_deeper(const struct nd_adapter *adapter, enum log_topi
     const char *what, uint32_t asked, uint32_t room)
 {
     log_write(LOG_WARN, topic,
-        "adapter %s: a %s cannot become %u deep: the device makes none deeper than it was created, "
-        "and this one has room for %u; create it as deep as it will be needed",
+        "adapter %s: a %s cannot become %u deep: the device cannot make this one deeper than %u; "
+        "create it with the greatest depth needed",
         adapter->device->name, what, asked, room);
     return ND_INSUFFICIENT_RESOURCES;
 }

@@ -262,7 +262,7 @@ static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, i
     if (!refused)
         tell(connector, LOG_WARN, strerror(error),
             nd_has_quirk(&connector->adapter->port.caps, ACTIVE_FIRST)
-                ? "did the accepting side send before anything had come from here?"
+                ? "did the accepting side send before this side did?"
                 : "the peer's answer cannot be used");
     nd_connector_event(
         connector, id, refused ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);

@@ -85,18 +85,18 @@ static void tell_nothing_used(const struct list_head *devices, const char *choic
 
     if (device) {
         snprintf(head, sizeof(head), "NDSPI_DEVICE=%s: no device can be used. ", choice);
-        tell_unusable(LOG_ERROR, head, device, ". \"ndinfo\" tells of all devices");
+        tell_unusable(LOG_ERROR, head, device, ". \"ndinfo\" lists all devices");
         return;
     }
     list_names(devices, names);
     if (strcmp(choice, "auto") && strcmp(choice, "soft") && strcmp(choice, "all"))
         log_write(LOG_ERROR, LOG_DEVICE,
             "NDSPI_DEVICE=%s: there is no device of this name. There are:%s; or auto, soft, all. "
-            "\"ndinfo\" tells more",
+            "\"ndinfo\" shows more",
             choice, *names ? names : " none");
     else
         log_write(LOG_ERROR, LOG_DEVICE,
-            "NDSPI_DEVICE=%s: there is no such device. There are:%s. \"ndinfo\" tells more", choice,
+            "NDSPI_DEVICE=%s: there is no such device. There are:%s. \"ndinfo\" shows more", choice,
             *names ? names : " none");
 }
 
@@ -123,7 +123,7 @@ void nd_announce(const struct list_head *devices, const char *choice)
     else if (!others && hardware && !strcmp(choice, "auto"))
         tell_unusable(LOG_WARN,
             "the embedded device is used, although there is RDMA hardware: ", hardware,
-            ". NDSPI_DEVICE=soft says that it is meant; \"ndinfo\" tells more");
+            ". Set NDSPI_DEVICE=soft if that is intended; \"ndinfo\" shows more");
     for_each_device(device, devices)
     {
         log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,

@@ -44,7 +44,7 @@ static const struct {
         NULL },
     [ND_REASON_OPEN_FAILED] = { "open-failed", "it cannot be opened: %e",
         "look in the kernel's log (dmesg) for the reason", NULL },
-    [ND_REASON_NO_DESCRIPTORS] = { "no-descriptors", "it cannot be asked now: %e",
+    [ND_REASON_NO_DESCRIPTORS] = { "no-descriptors", "it cannot be queried now: %e",
         "raise the limit of open files (ulimit -n), or look for what leaves files open", NULL },
     [ND_REASON_CM_MISSING] = { "module-not-loaded",
         "no connection manager: the kernel module rdma_ucm is not loaded",
@@ -93,7 +93,7 @@ static const struct {
         "NDSPI_DEVICE=all lets the embedded device serve it" },
     [ND_REASON_NOT_SERVED] = { "not-served", "no device in use has it",
         "NDSPI_DEVICE and NDSPI_SOFT_DEVICES decide which devices and addresses are used", NULL },
-    [ND_REASON_BIND_FAILED] = { "bind-failed", "the connection manager does not bind it: %e",
+    [ND_REASON_BIND_FAILED] = { "bind-failed", "the connection manager cannot bind it: %e",
         "look in the kernel's log (dmesg) for the reason", NULL },
 };
 

@@ -48,7 +48,7 @@ void nd_trial_log(const struct nd_device *device, const struct nd_diagnosis *dia
 {
     char text[ND_DIAGNOSIS_TEXT_OCTETS], remedy[ND_DIAGNOSIS_TEXT_OCTETS];
 
-    log_write(LOG_ERROR, LOG_DEVICE, "%s port %u makes no adapter: %s; %s", device->name,
+    log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot serve as an adapter: %s; %s", device->name,
         device->port, nd_diagnosis_text(diagnosis, text), nd_diagnosis_remedy(diagnosis, remedy));
 }
 

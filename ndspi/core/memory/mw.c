@@ -119,7 +119,7 @@ void nd_mw_report_to(struct nd_mw *mw, void *result)
     mw->invalidate_result = result;
     if (result && nd_has_quirk(&mw->adapter->port.caps, INVALIDATED_UNTOLD))
         log_write(LOG_WARN, LOG_MR,
-            "%s does not tell when a peer invalidates a window: its result will not come",
+            "%s does not report that a peer invalidated a window: its result will not come",
             mw->adapter->port.caps.family);
 }
 

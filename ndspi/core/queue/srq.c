@@ -236,7 +236,8 @@ static HRESULT watch_locked(struct nd_srq *srq)
     if (threshold && !below_threshold(srq, threshold))
         rc = set_device_limit(srq, threshold);
     if (rc) {
-        log_write(LOG_ERROR, LOG_QP, "a shared receive queue cannot be watched: %s", strerror(rc));
+        log_write(
+            LOG_ERROR, LOG_QP, "cannot arm the limit of a shared receive queue: %s", strerror(rc));
         nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_INTERNAL_ERROR);
         return ND_INTERNAL_ERROR;
     }

@@ -238,7 +238,8 @@ static struct ibv_qp *make_fresh(struct shim_qp *qp)
     }
     if (!fresh)
         log_limited(LOG_WARN, LOG_QP,
-            "no other queue pair after a refused connection: %s; the next attempt will fail",
+            "cannot create another queue pair after a refused connection: %s; the next attempt "
+            "will fail",
             strerror(rc));
     return fresh;
 }
@@ -269,8 +270,8 @@ static void renew_locked(struct shim_qp *qp)
     qp->ibv.qp_num = fresh->qp_num;
     (void)exchange(&qp->send, fresh);
     if ((rc = exchange(&qp->receive, fresh)))
-        log_limited(
-            LOG_ERROR, LOG_QP, "Receives are lost with a refused connection: %s", strerror(rc));
+        log_limited(LOG_ERROR, LOG_QP,
+            "cannot post the Receives again after a refused connection: %s", strerror(rc));
     if ((rc = qp->shim->below->destroy_qp(old)))
         log_write(LOG_ERROR, LOG_QP, "cannot destroy a queue pair: %s", strerror(rc));
 }

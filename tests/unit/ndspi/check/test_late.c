@@ -104,9 +104,8 @@ static void close_pair(void)
 static void expect_end(void)
 {
     misuse_expect(late,
-        "IND2QueuePair::Receive, IND2QueuePair %p: a message of the peer waited in vain for one, "
-        "so "
-        "its connection ended; IND2Adapter::CreateQueuePair made it at misuse+0x%zx.",
+        "IND2QueuePair::Receive, IND2QueuePair %p: a message of the peer found no Receive in time, "
+        "so its connection ended; IND2Adapter::CreateQueuePair made it at misuse+0x%zx.",
         (void *)passive.qp, offset_of((void *)make_here));
 }
 
@@ -175,7 +174,7 @@ static void message_that_waits_for_a_shared_queue(void)
     open_pair(true);
     misuse_expect(late,
         "IND2SharedReceiveQueue::Receive, IND2QueuePair %p: a message of the peer has waited 5 s "
-        "for one; IND2Adapter::CreateQueuePairWithSrq made it at misuse+0x%zx.",
+        "for a Receive; IND2Adapter::CreateQueuePairWithSrq made it at misuse+0x%zx.",
         (void *)passive.qp, offset_of((void *)make_here));
     assert_int_equal(nd2_end_send(&active, NULL, 0, 16, 0), 0);
     assert_true(SETTLES(misuse_told()));
@@ -207,9 +206,8 @@ static void message_without_a_receive_in_version_1(void)
     assert_int_equal(nd1_end_connect(&active1, port_be), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     misuse_expect(late,
-        "INDEndpoint::Receive, INDEndpoint %p: a message of the peer waited in vain for one, so "
-        "its "
-        "connection ended; INDConnector::CreateEndpoint made it at misuse+0x%zx.",
+        "INDEndpoint::Receive, INDEndpoint %p: a message of the peer found no Receive in time, so "
+        "its connection ended; INDConnector::CreateEndpoint made it at misuse+0x%zx.",
         (void *)passive1.endpoint, offset_of((void *)make1_here));
     assert_int_equal(nd1_end_send(&active1, &result, 0, 16, 0), 0);
     assert_true(SETTLES(misuse_told()));

@@ -181,7 +181,7 @@ static void last_release_beside_a_call(void)
     assert_int_equal(CALL(end.qp, Release), 0);
     end.qp = NULL;
     misuse_expect(running,
-        "IND2CompletionQueue::Release, IND2CompletionQueue %p: it is the last one, and "
+        "IND2CompletionQueue::Release, IND2CompletionQueue %p: it is the last Release, and "
         "IND2CompletionQueue::GetOverlappedResult of another thread runs on it.",
         (void *)end.cq);
     assert_int_equal(CALL(end.cq, Release), 0);
@@ -348,7 +348,8 @@ static void overlapped_of_a_function_that_has_returned(void)
     own = notify_here();
     misuse_expect(gone,
         "IND2CompletionQueue::GetResults, IND2CompletionQueue %p: the memory of its OVERLAPPED %p "
-        "went with the function that had it, before IND2CompletionQueue::Notify had ended.",
+        "was on the stack of a function that returned before IND2CompletionQueue::Notify had "
+        "ended.",
         (void *)end.cq, (void *)own);
     CALL(end.cq, GetResults, NULL, 0);
     _exit(0); /* what the library stores there would be a frame's of this program */

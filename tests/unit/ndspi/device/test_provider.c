@@ -488,8 +488,8 @@ static void test_log_tells_of_hardware_that_is_not_used(void **state)
         "ndspi: warn: device: the embedded device is used, although there is RDMA hardware: mlx0: "
         "no permission on the connection manager's device file /dev/infiniband/rdma_cm (module "
         "rdma_ucm): Permission denied; remedy: allow this user to read and write it: a udev rule, "
-        "a group, or chmod a+rw /dev/infiniband/rdma_cm. NDSPI_DEVICE=soft says that it is meant; "
-        "\"ndinfo\" tells more\n");
+        "a group, or chmod a+rw /dev/infiniband/rdma_cm. Set NDSPI_DEVICE=soft if that is "
+        "intended; \"ndinfo\" shows more\n");
 }
 
 static void test_log_tells_why_a_named_device_is_not_used(void **state)
@@ -497,12 +497,12 @@ static void test_log_tells_why_a_named_device_is_not_used(void **state)
     (void)state;
     assert_string_equal(announcement("mlx9"),
         "ndspi: error: device: NDSPI_DEVICE=mlx9: there is no device of this name. There are: mlx0 "
-        "softrdma0; or auto, soft, all. \"ndinfo\" tells more\n");
+        "softrdma0; or auto, soft, all. \"ndinfo\" shows more\n");
     rdma.active = false;
     assert_string_equal(announcement("mlx0"),
         "ndspi: error: device: NDSPI_DEVICE=mlx0: no device can be used. mlx0: its port is not "
         "active: down; remedy: check cable and switch, and bring its network interface up (ip "
-        "link). \"ndinfo\" tells of all devices\n");
+        "link). \"ndinfo\" lists all devices\n");
 }
 
 static void test_remedies_can_be_typed(void **state)

@@ -194,8 +194,7 @@ static void test_resize_beyond_what_there_is_changes_nothing(void **state)
     assert_int_equal(logged(resize, f, 4033, line), 0xC000009A);
     assert_string_equal(line,
         "ndspi: warn: cq: adapter fake0: a completion queue cannot become 4033 deep: the device "
-        "makes none deeper than it was created, and this one has room for 4032; create it as deep "
-        "as it will be needed\n");
+        "cannot make this one deeper than 4032; create it with the greatest depth needed\n");
     assert_int_equal(f->cq->depth, 4);
     expect_results(f, 1, 4);
     assert_int_equal(logged(resize, f, 4032, line), 0);
@@ -258,8 +257,7 @@ static void test_shared_receive_queue_grows_within_what_it_was_made_with(void **
     assert_int_equal(logged(modify, f, 2049, line), 0xC000009A);
     assert_string_equal(line,
         "ndspi: warn: qp: adapter fake0: a shared receive queue cannot become 2049 deep: the "
-        "device makes none deeper than it was created, and this one has room for 2048; create it "
-        "as deep as it will be needed\n");
+        "device cannot make this one deeper than 2048; create it with the greatest depth needed\n");
     assert_int_equal(receive_it(f, 6), 0x8000001A);
     assert_int_equal(modify(f, 10001), 0xC000000D);
     assert_int_equal(modify(f, 2048), 0);
