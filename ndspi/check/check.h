@@ -5,18 +5,18 @@
 
 #include "ndspi/core/sink.h"
 
-/* Whether the environment asks for it, now. */
+/* Whether NDSPI_CHECK is set now. */
 bool nd_check_on(void);
 
 /*
- * nd_check_sink - the sink that objects report to that are to be checked; it hands on to the process's own.
- * sink  in: that one; a second one is returned as it is, so its requests are not checked
+ * nd_check_sink - the sink of objects that are to be checked; it passes everything on to `sink`.
+ * sink  in: the process's own; a second sink is returned unchanged, so its requests are not checked
  */
 const struct nd_sink *nd_check_sink(const struct nd_sink *sink);
 
 /*
- * nd_check_wrap_provider1, _provider2 - put a wrapper around a provider of version 1 or 2, and so around all that is
- * made of it.
+ * nd_check_wrap_provider1, _provider2 - put a wrapper around a provider of version 1 or 2, and so around all objects
+ * created through it.
  * hr   in: what the function that made it returned
  * out  inout: the provider
  * Returns hr.

@@ -21,7 +21,7 @@ static void report_locked(const struct nd_checked *checked)
         debt->rule == ND_CHECK_COMPLETE ? "CompleteConnect" : "GetResults");
 }
 
-/* One second more. Never holds, so all objects are seen. */
+/* Counts one second more. Returns false always, so that every object is visited. */
 static bool wait_on(struct nd_checked *checked, const void *context)
 {
     (void)context;

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A queue pair, while it is looked at. */
+/* One queue pair, while the watch examines it. */
 struct look {
     struct nd_checked *checked; /* held */
     struct nd_qp *core;         /* pinned */
     struct nd_rnr rnr;
-    bool known; /* the device tells */
+    bool known; /* the device reports it */
 };
 
 /* ---- what was seen ---- */
@@ -35,7 +35,7 @@ static void report_locked(struct nd_checked *checked, const char *happened)
         nd_check_place_text(&checked->made_at, place));
 }
 
-/* One message that was seen again and again, not one each time. */
+/* Whether the same message was waiting at each check; a new message each time does not count. */
 static bool has_waited(struct nd_check_wait *wait, const struct nd_rnr *rnr)
 {
     if (!rnr->now || rnr->waits != wait->messages) {
@@ -73,7 +73,7 @@ void nd_check_watch_late_locked(const void *given)
     nd_check_watch_locked();
 }
 
-/* Not what a forked child inherits: a thread of the parent may have held the locks of it. */
+/* Excludes objects that a forked child inherits: a thread of the parent may have held their locks. */
 static bool is_watched_locked(const struct nd_checked *checked)
 {
     return checked->wait.watched && checked->process == getpid();
@@ -84,7 +84,7 @@ struct looks {
     size_t count, room;
 };
 
-/* Never holds, so all objects are seen. */
+/* Returns false, so that every object is visited, unless memory is short. */
 static bool add_locked(struct nd_checked *checked, const void *context)
 {
     struct looks *looks = *(struct looks *const *)context;
@@ -97,7 +97,7 @@ static bool add_locked(struct nd_checked *checked, const void *context)
         struct look *more = realloc(looks->look, room * sizeof(*more));
 
         if (!more)
-            return true; /* the others are seen the next time, perhaps */
+            return true; /* the next check may reach the others */
         looks->look = more;
         looks->room = room;
     }

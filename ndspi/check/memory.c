@@ -107,7 +107,7 @@ void nd_check_registered(const struct nd_check_call *call, HRESULT hr, UINT64 na
 
 static void end_locked(struct nd_check_region *region, const char *call)
 {
-    while (list_pop(&region->named)) /* what names it says nothing of it any more */
+    while (list_pop(&region->named)) /* requests that name it are not reported again */
         ;
     list_del(&region->link);
     list_add_head(&all.gone, &region->link);
@@ -120,7 +120,7 @@ static void end_locked(struct nd_check_region *region, const char *call)
     }
 }
 
-/* It was taken back by a call, under a request perhaps. */
+/* A call took it back, perhaps while a request still names it. */
 static void taken_back_locked(struct nd_checked *object, UINT64 name, const char *call,
     const struct nd_check_pending *pending)
 {

@@ -3,7 +3,7 @@
  * memory.h - the regions that the checker knows, and what the entries of a request say about them.
  *
  * A region has a name: of version 2 its local token, of version 1 its handle. Regions that were taken back are
- * remembered, so that a request that still names one can be told of.
+ * remembered, so that the checker can report a request that still names one.
  */
 #ifndef NDSPI_CHECK_MEMORY_H
 #define NDSPI_CHECK_MEMORY_H
@@ -17,7 +17,7 @@ struct nd_check_region {
     struct list_node link;            /* of its bucket, or of those that were taken back */
     struct list_head named;           /* where requests name it (pending.c) */
     const struct nd_checked *object;  /* the region's; of version 1: the adapter */
-    const struct nd_checked *adapter; /* both are compared alone: they may be freed */
+    const struct nd_checked *adapter; /* only compared: both may be freed */
     const struct nd_check_kind *kind; /* of the object */
     UINT64 name;
     const char *base;
@@ -59,7 +59,7 @@ void nd_check_release_region_locked(struct nd_checked *object, const char *name)
 /* The name of a region's object of version 2; 0: it is not registered, or no such object. */
 UINT64 nd_check_name_of(const void *given);
 
-/* One that is registered: of this name, preferably of this adapter; or of this object, name in: 0: its only one. */
+/* A registered region: of this name, preferably of this adapter; or of this object (name 0: its only one). */
 struct nd_check_region *nd_check_region_locked(UINT64 name, const struct nd_checked *adapter);
 struct nd_check_region *nd_check_region_of_locked(const struct nd_checked *object, UINT64 name);
 

@@ -18,7 +18,7 @@ static struct {
     struct nd_checked *buckets[BUCKETS];
     struct list_head living, dead;
     size_t dead_count;
-    pid_t process; /* whose objects they are; a forked child inherits them and owns none */
+    pid_t process; /* the owner of the objects; a forked child inherits them and owns none */
 } all = {
     .living = { { &all.living.n, &all.living.n } },
     .dead = { { &all.dead.n, &all.dead.n } },
@@ -209,7 +209,7 @@ static void forget_threads_locked(struct nd_checked *checked)
     checked->held = 0;
 }
 
-/* What the parent's objects wait for, its own checker sees. */
+/* Clears what the parent's objects wait for: the parent's own checker watches that. */
 static void forked_locked(const struct list_head *objects)
 {
     list_for_each (objects, node) {
@@ -303,7 +303,7 @@ void *nd_check_argument(const struct nd_check_call *call, void *given)
 
 /* ---- IUnknown ---- */
 
-/* Whether an interface of the program's; the others are the library's own, by which it finds its object. */
+/* Whether programs may ask for this interface; by the other, private ones the library finds its own objects. */
 static bool is_public(const struct nd_check_kind *kind, REFIID iid)
 {
     return IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, kind->iid) ||

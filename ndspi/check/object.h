@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object.h - what a program holds under NDSPI_CHECK instead of an object: a wrapper that checks each call, then hands
- * it on, and what the checker knows of all of them.
+ * object.h - the wrapper that a program holds under NDSPI_CHECK instead of an object: it checks each call, then passes
+ * it on. And the checker's record of all wrappers.
  *
- * A wrapper is a COM object with the interface of the one in it, and a count of its own; it holds one reference to the
- * one in it until its own last Release. The memory of a released wrapper is kept until ND_CHECK_DEAD_MOST others were
- * released: so the checker can report a call on it, and the call harms nothing: it does nothing, and returns
+ * A wrapper is a COM object with the interface of its inner object and a count of its own; it holds one reference to
+ * the inner object until its own last Release. The memory of a released wrapper is kept until ND_CHECK_DEAD_MOST others
+ * were released, so that the checker can report a call on it; such a call does nothing and returns
  * ND_INVALID_DEVICE_STATE, or 0. One lock guards all of it, and is never held over a call of the objects. Without the
  * checker nothing here exists.
  */
@@ -57,8 +57,8 @@ struct nd_check_debt {
 
 /* What the watch has seen of a peer's message that has no Receive (late.h). */
 struct nd_check_wait {
-    bool watched;     /* it was to be connected, and nothing was told yet */
-    UINT64 messages;  /* that had waited when it was seen last */
+    bool watched;     /* it was to be connected, and nothing was reported yet */
+    UINT64 messages;  /* that had waited at the last check */
     unsigned seconds; /* that the last of them has waited since */
 };
 
@@ -126,21 +126,21 @@ void *nd_check_argument(const struct nd_check_call *call, void *given);
 /*
  * nd_check_made - the end of a call that makes an object.
  * name  in: of the call, a literal
- * out   inout: the object, which is replaced by its wrapper; where there is no memory for one it stays
+ * out   inout: the object, which is replaced by its wrapper; without memory for one it stays
  * Returns hr.
  */
 HRESULT nd_check_made(const char *name, HRESULT hr, const struct nd_check_kind *kind, void **out);
 
-/* The same call made a queue; made in: its wrapper, or what is in its place. */
+/* The same call made a queue; made in: its wrapper, or the object itself if it has none. */
 void nd_check_limit(const void *made, const struct nd_check_limits *limits);
 
 /* The end of a call that gives a receive queue another depth; 0: as before. */
 void nd_check_resized(const struct nd_check_call *call, HRESULT hr, size_t depth);
 
-/* The wrapper at this address, dead ones, too; NULL: it is none. */
+/* The wrapper at this address, also a dead one; NULL: there is none. */
 struct nd_checked *nd_check_find_locked(const void *object);
 
-/* The first of the living objects that a test holds for, or NULL. Lock held. */
+/* The first living object for which the test is true, or NULL. Lock held. */
 struct nd_checked *nd_check_first_locked(
     bool (*test)(struct nd_checked *checked, const void *context), const void *context);
 

@@ -20,7 +20,7 @@ struct post {
     struct name names[];
 };
 
-/* The order lock is over a post; what follows it is guarded by nd_check_lock. */
+/* `order` is held over a post; nd_check_lock guards the members after it. */
 struct nd_check_queue {
     struct lock order;
     struct post **ring; /* the newest, as many as the queue is deep */
@@ -148,7 +148,7 @@ static void name_regions_locked(struct post *post, const struct nd_check_list *l
     }
 }
 
-/* In the place of one that has ended: no more are posted than the queue is deep. */
+/* Overwrites the record of a request that has ended: no more are posted than the queue is deep. */
 static void keep_locked(struct nd_check_queue *queue, size_t depth, struct post *post)
 {
     struct post **place;
@@ -191,7 +191,7 @@ void nd_check_taken(const struct nd_check_call *call, HRESULT hr, const struct n
 
 /* ---- a region is taken back ---- */
 
-/* What has ended since is asked of the queue. Drops nd_check_lock meanwhile; the object stays. */
+/* Asks the queue which requests have ended since. Drops nd_check_lock meanwhile; the object stays. */
 static void update_locked(struct nd_checked *object, bool receives)
 {
     struct nd_check_queue *queue = &object->queues[receives];
@@ -224,7 +224,7 @@ static bool has_ended(const struct post *post)
            post->number <= post->object->queues[post->receives].ended;
 }
 
-/* The first that may be pending; the others before it are forgotten. */
+/* The first request that may be pending; forgets those before it. */
 static const struct post *first_locked(struct nd_check_region *region)
 {
     while (!list_empty(&region->named)) {
@@ -246,7 +246,7 @@ struct nd_check_pending nd_check_pending_on(const struct nd_checked *object, UIN
 
     lock_acquire(&nd_check_lock);
     while ((region = nd_check_region_of_locked(object, name)) && (post = first_locked(region))) {
-        if (queue == &post->object->queues[post->receives]) { /* it was asked just now */
+        if (queue == &post->object->queues[post->receives]) { /* just asked */
             found = (struct nd_check_pending){ post->call, post->object->kind->name, post->object };
             break;
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pending.h - the requests that are posted, and which regions each names, so that a region that is taken back under one
- * can be told of. What has ended the queue itself says (nd_queue_outstanding): results that were not fetched count as
- * ended, too. A lock for each queue gives requests here the order that they have there.
+ * pending.h - the posted requests and the regions that each names, so that the checker can report a region that is
+ * taken back under one. The queue itself tells which have ended (nd_queue_outstanding); results that were not fetched
+ * count as ended, too. A lock for each queue keeps the requests here in the order of the queue.
  */
 #ifndef NDSPI_CHECK_PENDING_H
 #define NDSPI_CHECK_PENDING_H
@@ -24,8 +24,8 @@ struct nd_check_entry nd_check_list_entry(const struct nd_check_list *list, size
 bool nd_check_list_names(const struct nd_check_list *list);
 
 /*
- * nd_check_order - before a method that takes a place of a queue, of receives or of an initiator: until nd_check_taken
- * no other thread posts there.
+ * nd_check_order - before a method that takes a place in a receive or initiator queue: until nd_check_taken no other
+ * thread posts there.
  * nd_check_taken - after it.
  * list  in: what it names
  */
@@ -40,14 +40,14 @@ struct nd_check_pending {
 };
 
 /*
- * nd_check_pending_on - the first request that names a region, has not ended, and does not succeed silently: such a one
- * may have.
+ * nd_check_pending_on - the first request that names a region, has not ended, and is not silent: a silent one may have
+ * ended.
  * object, name  in: as of nd_check_deregistered
  * It asks the queues, without nd_check_lock.
  */
 struct nd_check_pending nd_check_pending_on(const struct nd_checked *object, UINT64 name);
 
-/* Of a queue pair or endpoint; NULL: no memory, and nothing of it is found. */
+/* For a queue pair or endpoint; NULL: no memory, so its requests are not checked. */
 struct nd_check_queue *nd_check_queues_make(void);
 /* Its last Release, and the end of its memory. */
 void nd_check_queues_end_locked(struct nd_checked *checked);

@@ -15,7 +15,7 @@ struct nd_check_place {
 /* The innermost callers of this library. Any thread; allocates nothing. */
 void nd_check_place_here(struct nd_check_place *place);
 
-/* From now on every place is unknown: the program's stacks are Wine's, which cannot be walked from here. */
+/* From now on every place is unknown: the program runs on Wine's stacks, which this library cannot walk. */
 void nd_check_place_never(void);
 bool nd_check_place_known(void);
 

@@ -11,13 +11,13 @@ static size_t most_entries(const struct nd_check_call *call, const struct nd_che
     return list->use == ND_CHECK_RECEIVES ? limits->receive_entries : limits->initiator_entries;
 }
 
-/* Version 1: an entry without a region, where the request may have such. */
+/* Version 1: an entry without a region, in a request that may have such entries. */
 static bool is_inline(const struct nd_check_list *list, const struct nd_check_entry *entry)
 {
     return !list->v2 && !entry->name && list->use == ND_CHECK_READS;
 }
 
-/* No more of them than the queue takes: the call refuses others without a look at them. */
+/* Checks no more entries than the queue takes: the call refuses a longer list unread. */
 void nd_check_list(const struct nd_check_call *call, const struct nd_check_list *list)
 {
     size_t most = most_entries(call, list);
@@ -35,7 +35,7 @@ void nd_check_list(const struct nd_check_call *call, const struct nd_check_list 
     nd_check_report_locked(                                                                        \
         ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)
 
-/* Version 1: few lists that mix both kinds of entries may be under way. */
+/* Version 1: only a few lists that mix both kinds of entries may be pending. */
 static bool is_mixed(const struct nd_check_list *list)
 {
     size_t inlines = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* post.h - what a call that posts a request hands in, and why it was refused. */
+/* post.h - checks the arguments of a call that posts a request, and explains why it was refused. */
 #ifndef NDSPI_CHECK_POST_H
 #define NDSPI_CHECK_POST_H
 

@@ -25,7 +25,7 @@ enum nd_check_mode nd_check_mode(void)
     return (enum nd_check_mode)setting_word("NDSPI_CHECK", words);
 }
 
-/* One that fell out of the table, since another one has its place, may be told again. */
+/* A misuse whose place in the table another one has taken may be reported again. */
 static bool first_time(enum nd_check_rule rule, const char *call, const void *object)
 {
     static struct told {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.h - what the checker tells of a misuse: one line on standard error, with the call, the object, what happened,
- * the rule, and what to do. The same misuse of one call and object is told once.
+ * report.h - how the checker reports a misuse: one line on standard error, with the call, the object, what happened,
+ * the rule, and what to do. It reports the same misuse of one call and object once.
  */
 #ifndef NDSPI_CHECK_REPORT_H
 #define NDSPI_CHECK_REPORT_H
@@ -25,7 +25,7 @@ enum nd_check_mode nd_check_mode(void);
 __attribute__((format(printf, 5, 6))) void nd_check_tell_locked(enum nd_check_rule rule,
     const char *call, const char *kind, const void *object, const char *format, ...);
 
-/* After what was told of one call: ends the program by abort(), unless NDSPI_CHECK is "log". */
+/* After the reports of one call: ends the program by abort(), unless NDSPI_CHECK is "log". */
 void nd_check_told(void);
 
 /* Both. */

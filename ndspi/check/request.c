@@ -86,7 +86,7 @@ static struct request *find_or_make_locked(const OVERLAPPED *overlapped)
 
 /* ---- the program's memory ---- */
 
-/* The kernel reads a set of signals there, before it sees that it is not to do anything with it. */
+/* Has the kernel read a signal set from there; it reads before it rejects the other arguments. */
 static bool readable(const void *address)
 {
     return syscall(SYS_rt_sigprocmask, ~0, address, NULL, 8) == 0 || errno != EFAULT;
@@ -103,7 +103,7 @@ static ULONG_PTR internal_of(const OVERLAPPED *overlapped)
         (const _Atomic(ULONG_PTR) *)&overlapped->Internal, memory_order_acquire);
 }
 
-/* Whether an address is in this thread's stack, so not in a fiber's. Wine's threads have two. */
+/* Whether an address is in this thread's stack, and not in a fiber's. Wine's threads have two stacks. */
 static bool is_on_stack(const void *address)
 {
     static _Thread_local char *low;
@@ -121,7 +121,7 @@ static bool is_on_stack(const void *address)
 
 /* ---- requests ---- */
 
-/* Those on stacks are few, and looked at with each call. */
+/* Requests on stacks are few; each call checks them. */
 static void add_pending_locked(struct request *request)
 {
     list_add_tail(request->on_stack ? &all.stacked : &all.pending, &request->link);
@@ -162,7 +162,7 @@ void nd_check_request_begins(const OVERLAPPED *overlapped)
     lock_release(&nd_check_lock);
 }
 
-/* call  in: in which it is noticed; NULL: at its end */
+/* call  in: that notices the change; NULL: the request's end */
 static void report_changed_locked(struct request *request, const char *call, const char *what)
 {
     request->told = true;
@@ -190,7 +190,7 @@ static void report_gone_locked(struct request *request, const char *call, const 
         (const void *)request->overlapped, how, call ? request->call : "it");
 }
 
-/* A Notify that ends so tells of lost results, and no other request ends so. */
+/* Only a Notify ends with ND_BUFFER_OVERFLOW: results were lost. */
 static void check_status_locked(const struct nd_checked *object, const char *call, HRESULT status)
 {
     if (status == ND_BUFFER_OVERFLOW)
@@ -252,7 +252,7 @@ void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *over
 
 void nd_check_frames_locked(const struct nd_check_call *call)
 {
-    /* In a fiber, the functions that have the thread's stack still run. */
+    /* A fiber has a stack of its own: the functions on the thread's stack have not returned. */
     if (list_empty(&all.stacked) || !is_on_stack(call->frame))
         return;
     list_for_each (&all.stacked, node) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.h - the OVERLAPPEDs that the checker knows: of which call each is, and whether it has ended. A sink between
- * the objects and the program's tells of the beginning and the end of each request.
+ * request.h - the OVERLAPPEDs that the checker knows: the call that each serves, and whether it has ended. A sink
+ * between the objects and the process's own reports the beginning and the end of each request.
  */
 #ifndef NDSPI_CHECK_REQUEST_H
 #define NDSPI_CHECK_REQUEST_H
@@ -22,7 +22,7 @@ void nd_check_notified(const struct nd_check_call *call, HRESULT hr);
 /* GetOverlappedResult of this structure is called. */
 void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *overlapped);
 
-/* A call begins: OVERLAPPEDs of this thread's functions that have returned are told of. */
+/* A call begins: reports pending OVERLAPPEDs on the stack of this thread's functions that have returned. */
 void nd_check_frames_locked(const struct nd_check_call *call);
 
 /* The memory of a released object is freed, or a forked child inherits the object. */

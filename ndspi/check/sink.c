@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c - the sink between the objects and the process's own, which hears of each request's beginning and end. */
+/*
+ * sink.c - the sink between the objects and the process's own sink; it tells the checker when each request begins and
+ * ends.
+ */
 #include "ndspi/check/check.h"
 #include "ndspi/check/request.h"
 
