@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/verbs/cm_event.h"
 
-/* The most that a reject carries, so no peer of ours sends more; replies are padded beyond it with zeros. */
+/* The maximum of a reject, so our peers send no more in a reply; devices pad replies beyond it with zeros. */
 enum { REPLY_DATA_OCTETS = 148 };
 
 static bool is_reply(const struct rdma_cm_event *event)

@@ -10,8 +10,7 @@
 /*
  * nd_cm_event_mend - repairs an event that was fetched and is not acknowledged yet.
  * quirks  in: of the device's family
- * event   inout: of a reply: its private data ends where that of its message can; its read depths are the right
- *                way round
+ * event   inout: of a reply: cuts its private data to what the message can carry, and swaps its read depths
  */
 void nd_cm_event_mend(nd_quirk_set quirks, struct rdma_cm_event *event);
 

@@ -11,9 +11,9 @@
 #include "ndspi/verbs/port.h"
 
 /*
- * The least entries of a completion queue: 60 connections of 60 requests each. That costs 128 KiB on siw and on hns of
- * 32 byte entries, 256 KiB on hns of 64 byte ones, 512 KiB on cxgb4, which makes twice as many as it is asked for, of
- * 64 bytes. They round up to a power of two.
+ * The least entries of a completion queue: 60 connections of 60 requests each. That costs 128 KiB on siw and on hns
+ * with 32 byte entries, 256 KiB on hns with 64 byte ones, 512 KiB on cxgb4, which makes twice as many as requested, of
+ * 64 bytes. Devices round up to a power of two.
  */
 enum { ND_CQ_FIXED_ENTRIES = 4096 };
 /*

@@ -23,13 +23,13 @@ static bool try_windows(struct nd_port *port)
     return true;
 }
 
-/* Of a call that failed: a negative errno of a shortage, or 0: the device cannot do that. */
+/* Why a call failed: a negative errno for a shortage, or 0: the device cannot do that. */
 static int shortage(void)
 {
     return errno_is_shortage(errno) ? -errno : 0;
 }
 
-/* Returns 0, or a negative errno of a shortage. The same of try_srq. */
+/* Returns 0, or a negative errno of a shortage. So does try_srq. */
 static int try_cq(struct nd_port *port)
 {
     struct ibv_cq *cq;
@@ -66,7 +66,7 @@ static enum nd_windows kind_of_windows(nd_quirk_set quirks)
     return quirks & ND_QUIRK_BIT(WINDOW_BOUNDS) ? ND_WINDOWS_EXACT : ND_WINDOWS_REAL;
 }
 
-/* A peer can take a key back, and the program is told: that is a part of it. */
+/* Fast regions require that a peer can invalidate a key and that the program learns of it. */
 static void find_fast_register(const struct nd_port *port, struct nd_caps *caps)
 {
     if (port->verbs->post_fast_reg)
@@ -105,8 +105,8 @@ static int find_caps(struct nd_port *port, const struct nd_family *family)
 }
 
 /*
- * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144. A
- * queue from page 0 to 128, behind it one to page 145, and then the first is destroyed.
+ * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144.
+ * Creates a queue from page 0 to 128 and one behind it to page 145, then destroys the first.
  */
 static void cover_lost_key(struct nd_port *port)
 {

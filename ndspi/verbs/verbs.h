@@ -9,8 +9,8 @@
  * The last groups have no counterpart in rdma-core, and are NULL in tables that do not need them. With one group a
  * waiting thread drives the embedded device (softrdma.h); hardware or the kernel drives others. mark_solicited, also of
  * the embedded device: from then on the completion of a Receive whose Send was solicited has ND_WC_SOLICITED in
- * wc_flags. query_path, too: how the octets of a connection go (softrdma.h); query_counters and
- * query_half_open_dropped: what it has counted. alloc_fast_mr and post_fast_reg are its
+ * wc_flags. query_path, too: the path of a connection's octets (softrdma.h); query_counters and
+ * query_half_open_dropped: its counters. alloc_fast_mr and post_fast_reg are its
  * fast registration. attempt_ended, of the shim
  * (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after a failure the queue pair may have
  * another number.

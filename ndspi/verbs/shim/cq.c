@@ -75,7 +75,7 @@ int shim_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 
 /* ---- one completion of the device ---- */
 
-/* Whether it is of a send queue that was flushed before anything had failed. */
+/* Whether the record is of a send queue that was flushed before any request had failed. */
 static bool is_flushed(const struct shim_record *record)
 {
     return record && !record->ring->receives &&
@@ -169,7 +169,7 @@ static int deliver_ready_locked(struct shim_cq *cq, struct ibv_wc *out, int room
     return count;
 }
 
-/* The device will complete no more of these. Returns whether there were any. */
+/* Completes the requests that the device will never complete. Returns whether there were any. */
 static bool flush_unreported_locked(struct shim_cq *cq)
 {
     struct list_node *node;

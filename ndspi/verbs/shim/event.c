@@ -107,7 +107,10 @@ void shim_ack_cq_events(struct ibv_cq *ibv, unsigned events)
 
     pthread_mutex_lock(&channel->mutex);
     own = events < cq->unacknowledged ? events : cq->unacknowledged;
-    /* The device's first: once it has none left, the queue may be destroyed as soon as it has none of the shim's. */
+    /*
+     * Acknowledges the device's events first: without any left, the queue may be destroyed once the shim's are
+     * acknowledged, too.
+     */
     if (events > own)
         cq->shim->below->ack_cq_events(cq->device, events - own);
     if (own && !(cq->unacknowledged -= own))
@@ -169,7 +172,7 @@ void shim_ack_async_event(struct ibv_async_event *event)
         shim = (struct shim *)event->element.qp->context;
         devices.element.qp = ((struct shim_qp *)event->element.qp)->device;
     } else {
-        return; /* of a port or the device: nothing waits for it */
+        return; /* an event of a port or the device: no call waits for its acknowledgement */
     }
     shim->below->ack_async_event(&devices);
 }

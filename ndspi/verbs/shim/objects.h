@@ -115,7 +115,7 @@ struct shim_qp {
     struct ibv_qp *device;
     atomic_bool shadowing;        /* not connected yet, and with ONE_ATTEMPT */
     atomic_bool broken;           /* a request has failed */
-    atomic_bool flushing;         /* it was well, and has been asked to go to the error state */
+    atomic_bool flushing;         /* asked for the error state before any request had failed */
     struct list_node broken_link; /* in the list of the thread that polled that completion */
     struct list_node shared_link;
     struct shim_ring send, receive;
@@ -129,7 +129,10 @@ int shim_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void
 void shim_ack_cq_events(struct ibv_cq *cq, unsigned events);
 int shim_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 void shim_ack_async_event(struct ibv_async_event *event);
-/* A completion of the shim's own was added to the queue: an event, if the client waits for one. Its lock is held. */
+/*
+ * A completion of the shim's own was added to the queue: raises an event, if the client has armed it. The queue's lock
+ * is held.
+ */
 void shim_raise_locked(struct shim_cq *cq);
 /* Before the queue is destroyed: waits until its events are acknowledged. */
 void shim_end_events(struct shim_cq *cq);
@@ -150,9 +153,9 @@ void shim_ring_close(struct shim_ring *ring);
 /*
  * From the device's completions to the client's. The completion queue's lock is held.
  * done     the request has ended
- * flush_unreported  the device completes no more: flushes the rest
+ * flush_unreported  the device completes nothing more: flushes the remaining requests
  * tell     completes what was withheld
- * deliver  returns how many of at most `room` completions; the ring stays ready while there are more
+ * deliver  stores at most `room` completions and returns how many; the ring stays ready while there are more
  */
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc);
 void shim_ring_flush_unreported_locked(struct shim_ring *ring);

@@ -156,7 +156,7 @@ static void end_shadowing(struct shim_qp *qp)
     lock_release(&ring->cq->lock);
 }
 
-/* The next poll takes the device's completions, and ends the rest. */
+/* The next poll takes the device's completions, and flushes the remaining requests. */
 static void flush_unreported(struct shim_ring *ring)
 {
     lock_acquire(&ring->cq->lock);
@@ -177,7 +177,7 @@ static int to_error_locked(struct shim_qp *qp)
         shim_ring_close(&qp->send);
     if (shim_has(shim, LATE_RECEIVES))
         shim_ring_close(&qp->receive);
-    /* Of one that has broken, the error is the cause. */
+    /* If a request has failed, that error is the cause of the flush. */
     atomic_store_explicit(&qp->flushing, !atomic_load_explicit(&qp->broken, memory_order_relaxed),
         memory_order_release);
     if ((rc = shim->below->modify_qp(qp->device, &attr, IBV_QP_STATE))) {
@@ -258,7 +258,10 @@ static int exchange(struct shim_ring *ring, struct ibv_qp *fresh)
     return error;
 }
 
-/* Destroys the old one last, so that the two have different numbers: cq.c recognises its flushes by that. */
+/*
+ * Destroys the old queue pair last, so that the two have different numbers: cq.c recognises the old one's flushes by
+ * them.
+ */
 static void renew_locked(struct shim_qp *qp)
 {
     struct ibv_qp *old = qp->device, *fresh = make_fresh(qp);

@@ -87,7 +87,7 @@ static void be_ready_locked(struct shim_ring *ring)
 
 /* ---- posting ---- */
 
-/* A request that the device never gets is flushed in its turn. Returns 0 or ENOMEM: there is no room. */
+/* Records a request that the device never gets; it is flushed in its turn. Returns 0 or ENOMEM: there is no room. */
 static int flush_in_software_locked(struct shim_ring *ring, uint64_t wr_id)
 {
     uint32_t number = atomic_load_explicit(&ring->posted, memory_order_relaxed);
@@ -110,7 +110,7 @@ static int flush_in_software_locked(struct shim_ring *ring, uint64_t wr_id)
 static int meaning_of(const struct shim *shim, int error, bool names_one)
 {
     if (error && !names_one && shim_has(shim, UNWAKED))
-        return 0; /* the device has all of them, and could not be woken: its flush ends them */
+        return 0; /* the device has all of them but could not be notified: its flush ends them */
     return error < 0 ? -error : error;
 }
 
@@ -214,7 +214,9 @@ static int post_to_device(const struct shim_ring *ring, union wr wr, union wr *b
     return meaning_of(ring->qp->shim, error, bad->any);
 }
 
-/* The device has no request from there on. A thread that polls may be looking at the ring's last records. */
+/*
+ * The device has no request from `number` on. Takes the lock, since a polling thread may be reading the last records.
+ */
 static void end_at_locked(struct shim_ring *ring, uint32_t number)
 {
     lock_acquire(&ring->cq->lock);
@@ -350,7 +352,7 @@ void shim_ring_close(struct shim_ring *ring)
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
     if ((record->state & (SHIM_POSTED | SHIM_DONE)) != SHIM_POSTED)
-        return; /* ended already: what was flushed here */
+        return; /* ended already: it was flushed in software */
     /* All but wr_id, which is first. */
     memcpy(&record->wc.status, &wc->status, sizeof(*wc) - offsetof(struct ibv_wc, status));
     record->wc.qp_num = record->ring->number;
@@ -365,7 +367,7 @@ void shim_ring_flush_unreported_locked(struct shim_ring *ring)
     uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
     bool lost = false;
 
-    /* Behind `given` there may be requests flushed here by now, and these may have ended as well. */
+    /* Stops at `given`: the requests behind it were flushed in software, and may have ended already. */
     for (; (int32_t)(ring->given - number) > 0; number++) {
         struct shim_record *record = record_at(ring, number);
 
@@ -396,7 +398,7 @@ static void retire_locked(struct shim_ring *ring, struct shim_record *record, ui
     atomic_store_explicit(&ring->oldest, number + 1, memory_order_release);
 }
 
-/* Whether the oldest has ended: the device completes quiet ones with a later completion. */
+/* Whether the oldest has ended: a quiet one ends with a later completion of the device. */
 static bool is_over(const struct shim_ring *ring, const struct shim_record *record)
 {
     return record->state & (SHIM_DONE | SHIM_SW_FLUSH) ||
