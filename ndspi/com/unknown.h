@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unknown.h - the shape of every COM object here, once for all dialects: counting, QueryInterface, how an object that a
- * client hands in is recognised as ours, and how a facade ends.
+ * unknown.h - what every COM object here has, for all dialects: counting, QueryInterface, how an object that a client
+ * passes in is recognised as ours, and how a facade is destroyed.
  *
  * A facade looks like this; the interface pointer is the object pointer, so any interface of one object yields the same
  * IUnknown, and refs is the application's count, which starts with one:
@@ -19,8 +19,8 @@
  *
  *     static const IND2MemoryRegionVtbl nd2_mr_vtbl = { ND_COM_UNKNOWN_SLOTS(nd2_mr), ... };
  *
- * Each macro defines functions with the very types of the vtable's slots: nothing is called through another type. What
- * is the same for all of them is in the plain functions at the top.
+ * Each macro defines functions with the very types of the vtable's slots: nothing is called through another type. The
+ * code that all share is in the plain functions at the top.
  */
 #ifndef NDSPI_COM_UNKNOWN_H
 #define NDSPI_COM_UNKNOWN_H
@@ -125,7 +125,8 @@ BOOL nd_com_answers(const IID *const iids[], REFIID iid);
  * struct core_type *reach(given_type *given, const struct nd_adapter *adapter)
  *     Returns the core object with a reference on its facade; NULL: none given, not ours, or of another adapter.
  * void drop(struct core_type *core)
- *     Gives the reference back. It is our own: a wrapper around our object has a count apart. NULL: nothing.
+ *     Gives the reference back. That is our own reference: a wrapper around our object has a separate count. NULL:
+ *     nothing.
  */
 #define ND_COM_REACH(reach, drop, facade, itype, core_type, given_type, private_iid)               \
     struct core_type *reach(given_type *given, const struct nd_adapter *adapter)                   \

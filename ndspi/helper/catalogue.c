@@ -232,7 +232,7 @@ static HRESULT load(struct provider *provider)
         library = NULL;
     }
     ReleaseSRWLockExclusive(&lock);
-    if (library) /* another thread was faster */
+    if (library) /* another thread has loaded it first */
         FreeLibrary(library);
     return ND_SUCCESS;
 }

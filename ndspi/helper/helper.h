@@ -12,7 +12,7 @@
 
 enum helper_version { HELPER_V1, HELPER_V2 };
 
-/* Counted. helper_stop returns ND_DEVICE_NOT_READY when not started. */
+/* Calls are counted. helper_stop returns ND_DEVICE_NOT_READY if there is no start to undo. */
 HRESULT helper_start(void);
 HRESULT helper_stop(void);
 bool helper_started(void);

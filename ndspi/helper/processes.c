@@ -2,7 +2,7 @@
 /*
  * processes.c - NdLinuxDescribeCounters: asks the user's processes, waits for their answers, reads them (core/board.h).
  *
- * What is read may be anything: the files are the user's own, but their writer may be broken, or of another version.
+ * The files may hold anything: they are the user's own, but their writer may be faulty, or of another version.
  */
 #include "ndspi/core/adapter/counters.h"
 #include "ndspi/core/board.h"
@@ -39,7 +39,7 @@ struct found {
 
 /* ---- the text ---- */
 
-/* A number in digits alone, and what follows it. */
+/* Parses a number of digits alone, and moves behind it. */
 static bool number(const char **at, UINT64 *value)
 {
     char *end;
@@ -165,7 +165,7 @@ static bool begin_adapter(struct reading *reading, const char *at)
     return true;
 }
 
-/* Whether it is of this form. Another one is told by it, and nothing else of that is read. */
+/* Whether the text is of this form. A text of another form is only reported, and not read further. */
 static bool read_title(struct reading *reading, const char *line)
 {
     const char *at = after(line, ND_BOARD_TITLE);
@@ -197,7 +197,7 @@ static bool read_head(struct reading *reading, char **text, UINT64 *answer)
            at_end(at);
 }
 
-/* Reads all of it, and tells each adapter if there is somebody to tell. False: it is damaged. */
+/* Reads all of it, and calls tell, unless NULL, for each adapter. False: the text is damaged. */
 static bool read_text(struct reading *reading, char *text, UINT64 *answer)
 {
     const char *line, *at;
@@ -246,7 +246,7 @@ static char *load(const char *directory, const char *name)
     return text;
 }
 
-/* Whether what is there is newer than what was read; then that is kept. */
+/* Whether the file is newer than the last text read; if so, keeps its text. */
 static bool look(const struct found *found, struct process *process, bool first)
 {
     char *text = load(found->directory, process->name), *copy;
@@ -297,7 +297,7 @@ static int find(struct found *found)
     return 0;
 }
 
-/* Those of another form are not asked: their answers would not be read. */
+/* Does not ask processes of another form: their answers would not be read. */
 static void ask_all(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++) {
@@ -309,7 +309,7 @@ static void ask_all(struct found *found)
     }
 }
 
-/* Until each has answered, or the time is up: processes that are stopped or have much to do do not. */
+/* Waits until each has answered, or the time is up: processes that are stopped or busy may not answer. */
 static void await_all(struct found *found, ULONG wait_ms)
 {
     const struct timespec pause = { .tv_nsec = LOOK_NS };
@@ -337,7 +337,7 @@ static void tell_process(struct process *process, ND_LINUX_PROCESS_CALLBACK tell
     char *copy = process->text ? strdup(process->text) : NULL;
     UINT64 answer = 0;
 
-    /* First all of it, then again: nothing of a damaged one is told. */
+    /* Reads it once without reporting, so that nothing of a damaged text is reported. */
     if (copy && read_text(&reading, copy, &answer)) {
         reading = (struct reading){ .tell = tell, .context = context };
         reading.process.Name = process->name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * adapter.c - INDAdapter over core/adapter/adapter.h: one IP address of a device, with one overlapped file for
- * all that is made of it. The file's handle is closed with the adapter's last child, not with its last reference: it
- * serves the children, too.
+ * all that is made of it. The file serves the children, too: its handle is closed with the adapter's last child, not
+ * with its last reference.
  *
  * Source: NetworkDirect SPI version 1, INDAdapter.
  */

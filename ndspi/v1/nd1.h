@@ -63,7 +63,7 @@ ND1_REACH_PROTOTYPES(cq, INDCompletionQueue, nd_cq);
 ND1_REACH_PROTOTYPES(endpoint, INDEndpoint, nd_qp);
 ND1_REACH_PROTOTYPES(mw, INDMemoryWindow, nd_mw);
 
-/* The queue pair behind an endpoint of ours, which is no wrapper; NULL: it is not ours. It lives as long as that. */
+/* The queue pair behind an endpoint of ours, not a wrapper; NULL: it is not ours. It lives as long as the endpoint. */
 struct nd_qp *nd1_endpoint_core(void *own);
 
 #define ND1_REACH(name, itype, core_type)                                                          \
@@ -72,7 +72,7 @@ struct nd_qp *nd1_endpoint_core(void *own);
 
 /*
  * INDOverlapped::GetOverlappedResult.
- * octets  out: the provider's own affair, always 0
+ * octets  out: the provider's own count, always 0
  * Returns the final status, ND_PENDING, ND_INVALID_PARAMETER (no overlapped, no octets).
  */
 static inline HRESULT nd1_overlapped_result(

@@ -37,7 +37,9 @@ ND2_REACH_PROTOTYPES(mw);
 ND2_REACH_PROTOTYPES(qp);
 ND2_REACH_PROTOTYPES(srq);
 
-/* The queue pair behind an interface of ours, which is no wrapper; NULL: it is not ours. It lives as long as that. */
+/*
+ * The queue pair behind an interface of ours, not a wrapper; NULL: it is not ours. It lives as long as the interface.
+ */
 struct nd_qp *nd2_qp_core(void *own);
 
 #define ND2_REACH(name, itype)                                                                     \
