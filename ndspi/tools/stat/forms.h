@@ -21,7 +21,7 @@ void stat_table(FILE *out, const struct stat_snapshot *snapshot, const char *sys
 void stat_rates_title(FILE *out);
 void stat_rates(FILE *out, const struct stat_snapshot *earlier, const struct stat_snapshot *now);
 
-/* One JSON object. indent in: spaces; 0: in one line. Returns 0, or -1: no memory, or it cannot be written. */
+/* One JSON object. indent in: spaces; 0: in one line. Returns 0, or -1: no memory, or a write failed. */
 int stat_json(FILE *out, const struct stat_snapshot *snapshot, const char *sysfs, unsigned indent);
 
 /* Prometheus' text format, version 0.0.4. */
@@ -38,8 +38,8 @@ struct stat_server {
 enum stat_end { STAT_ENDED, STAT_NOT_LISTENING, STAT_WRONG_ADDRESS };
 
 /*
- * stat_listen - answers GET /metrics on ADDRESS:PORT ("[ADDRESS]:PORT" for IPv6) until the program is ended. Answers
- * are kept for 1 s. A client has 10 s from its connection on; of more than 16 at once the oldest is cut off.
+ * stat_listen - answers GET /metrics on ADDRESS:PORT ("[ADDRESS]:PORT" for IPv6) until the program ends. Answers are
+ * kept for 1 s. A client has 10 s from its connection on; with more than 16 clients the oldest is disconnected.
  * ready  in: called once it listens, with the address and the port
  * Returns STAT_ENDED: SIGINT or SIGTERM has ended it; or, with *wrong in words, STAT_NOT_LISTENING: the system does not
  * let it listen there, STAT_WRONG_ADDRESS: `where` is no address and port.

@@ -57,7 +57,7 @@ void stat_kernel(const char *sysfs, const char *device, unsigned port,
 {
     static const char *const folders[] = { "counters", "hw_counters" };
 
-    if (strchr(device, '/') || device[0] == '.') /* what a file of counters says is no path */
+    if (strchr(device, '/') || device[0] == '.') /* a process wrote it: accept no path */
         return;
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         char path[PATH_MAX];

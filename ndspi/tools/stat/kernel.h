@@ -8,7 +8,7 @@
 #define STAT_SYSFS "/sys/class/infiniband"
 
 /*
- * stat_kernel - tells the files of DEVICE/ports/PORT/counters and .../hw_counters that hold a number.
+ * stat_kernel - reports the files of DEVICE/ports/PORT/counters and .../hw_counters that hold a number.
  * sysfs    in: STAT_SYSFS
  * tell     in: called once for each, in the order of their names, those of "counters" first
  * context  in: handed to tell

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One request for each connection: so its deadline, which nothing the client sends moves, is that of the connection. */
+/*
+ * Each connection carries one request: so the connection's deadline, which the client cannot extend, is the request's.
+ */
 enum { CLIENTS = 16, CONNECTIONS = 64, DEADLINE_MS = 10000, KEEP_MS = 1000 };
 
 struct client {
@@ -73,7 +75,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     return result;
 }
 
-/* Asks the processes. NULL: they, or memory, cannot be had. */
+/* Asks the processes. NULL: they cannot be read, or memory is short. */
 static struct MHD_Response *read_metrics(const struct stat_server *server)
 {
     struct stat_snapshot snapshot = { .wanted = server->wanted, .n_wanted = server->n_wanted };
@@ -95,12 +97,12 @@ static struct MHD_Response *read_metrics(const struct stat_server *server)
     return NULL;
 }
 
-/* However many ask, the processes are asked once in KEEP_MS. */
+/* However many clients ask, the processes are asked once in KEEP_MS. */
 static enum MHD_Result answer_metrics(
     struct listening *listening, struct MHD_Connection *connection)
 {
     if (listening->metrics && clock_ms() - listening->read_ms >= KEEP_MS) {
-        MHD_destroy_response(listening->metrics); /* those who still read it have it still */
+        MHD_destroy_response(listening->metrics); /* clients that still read it keep it */
         listening->metrics = NULL;
     }
     if (!listening->metrics) {
@@ -129,14 +131,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 /* ---- clients ---- */
 
-/* The daemon finds the connection at its end, and closes it. */
+/* Shuts the connection down; the daemon notices its end, and closes it. */
 static void end_client(struct client *client)
 {
     shutdown(client->fd, SHUT_RDWR);
     client->ended = true;
 }
 
-/* With more than CLIENTS the oldest goes, so that those who send nothing or read nothing keep out nobody. */
+/* With more than CLIENTS disconnects the oldest, so that clients that send or read nothing do not block others. */
 static void make_room(struct listening *listening)
 {
     struct client *oldest = NULL;
@@ -180,7 +182,7 @@ static void notice(void *context, struct MHD_Connection *connection, void **own,
     make_room(listening);
 }
 
-/* Ends the clients whose time is up. Returns for how many ms none's will be; -1: there is none. */
+/* Ends the clients whose time is up. Returns the ms until the next one's is up; -1: there is none. */
 static int check_deadlines(struct listening *listening)
 {
     uint64_t now_ms = clock_ms();
@@ -278,7 +280,7 @@ static void tell_ready(int socket, void (*ready)(const char *address, unsigned p
     ready(text, (unsigned)strtoul(port, NULL, 10));
 }
 
-/* Until `ends` can be read. */
+/* Serves until `ends` is readable. */
 static void serve(struct MHD_Daemon *daemon, struct listening *listening, int ends)
 {
     struct pollfd wait[] = {

@@ -136,7 +136,7 @@ static int show_once(const struct options *options)
     return status;
 }
 
-/* As vmstat: a title from time to time, and each time what has changed since the time before. */
+/* As vmstat: a title from time to time, and lines with the changes since the previous ones. */
 static int show_rates(const struct options *options)
 {
     const struct timespec pause = { .tv_sec = options->interval };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * prometheus.c - Prometheus' text format: each metric once, with all of its samples behind its HELP and TYPE. A counter
- * ends in _total. The label "source" tells processes of one number apart, "adapter" those of one process:
- * a serial, so no series goes on as another adapter's.
+ * ends in _total. The label "source" distinguishes processes of one number, "adapter" the adapters of one process: a
+ * serial, so that no series continues as another adapter's.
  */
 #include "ndspi/tools/stat/forms.h"
 
@@ -89,7 +89,7 @@ static void put_kernel(void *context, const char *name, uint64_t value)
     fprintf(port->out, ",port=\"%u\"} %" PRIu64 "\n", port->number, value);
 }
 
-/* Whether an adapter before has the same port. */
+/* Whether an earlier adapter has the same port. */
 static bool was_told(const struct stat_snapshot *snapshot, size_t index)
 {
     for (size_t i = 0; i < index; i++)

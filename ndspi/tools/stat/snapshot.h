@@ -15,8 +15,8 @@ enum { STAT_NAME = 64 };
 
 /* One adapter of one process. */
 struct stat_row {
-    char source[STAT_NAME]; /* which process: unlike the number, none has had it before */
-    ULONG process, serial;  /* serial: of the adapter in its process; never another's */
+    char source[STAT_NAME]; /* identifies the process: unlike its number never reused */
+    ULONG process, serial;  /* serial: of the adapter in its process; never reused */
     char program[STAT_NAME], device[STAT_NAME];
     ULONG port, version;
     UINT64 adapter_id;
@@ -36,7 +36,7 @@ struct stat_snapshot {
 /*
  * stat_take - asks every process.
  * snapshot  inout: wanted and n_wanted in, the rest out; to be freed by stat_free, also after a failure
- * wait_ms   in: how long to wait for processes that do not answer; their last figures are told then
+ * wait_ms   in: how long to wait for processes that do not answer; then their last figures are reported
  * Returns as NdLinuxDescribeCounters does.
  */
 HRESULT stat_take(struct stat_snapshot *snapshot, ULONG wait_ms);

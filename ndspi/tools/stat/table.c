@@ -60,13 +60,13 @@ void stat_rates_title(FILE *out)
         "out B/s", "in frm/s", "out frm/s", "requests/s", "conns", "errors");
 }
 
-/* What it has grown by; 0 where a process shows less than before, which no counter of ours does. */
+/* The growth; 0 where a process shows less than before, which no counter of ours does. */
 static UINT64 growth(UINT64 before, UINT64 now)
 {
     return now > before ? now - before : 0;
 }
 
-/* The same in each second. */
+/* The growth per second. */
 static double rate(UINT64 before, UINT64 now, double seconds)
 {
     return seconds > 0 ? (double)growth(before, now) / seconds : 0;
