@@ -15,7 +15,7 @@ UINT64 nd_unix_handle;
 
 extern IMAGE_DOS_HEADER __ImageBase;
 
-/* Wine's own question of an image: the handle of its unix side. */
+/* Wine's own information class of an image: the handle of its unix side. */
 enum { MEMORY_WINE_UNIX_FUNCS = 1000 };
 
 static VOID complain(const char *text)
@@ -26,7 +26,7 @@ static VOID complain(const char *text)
     OutputDebugStringA(text);
 }
 
-/* With an import the library would not load at all, and could not say why. */
+/* Looked up at run time: with an import the library would not load at all, and could not say why. */
 static BOOL find_unix_side(VOID)
 {
     typedef NTSTATUS(NTAPI query_virtual_memory)(

@@ -21,12 +21,12 @@ static struct {
     uint64_t queued, delivered; /* ever */
     bool busy;                  /* a thread delivers */
     struct reactor_source
-        source; /* calls the serving thread: to deliver, or at its deadline to look */
+        source; /* wakes the serving thread: to deliver, or at its deadline to look */
     bool lent, ready;
     void (*look)(void);
     bool look_now;           /* serving thread */
     atomic_bool look_due;    /* the deadline is set (seq_cst: before what the look finds) */
-    _Atomic uint32_t rounds; /* of delivery; those who wait sleep on it */
+    _Atomic uint32_t rounds; /* of delivery; waiting threads sleep on it */
     atomic_uint sleepers;    /* pairs with rounds (both seq_cst) */
 } state = { .lock = LOCK_INIT(LOCK_WINE_QUEUE, "Wine's deliveries"),
     .queue = { { &state.queue.n, &state.queue.n } } };
@@ -38,7 +38,7 @@ static void run(struct reactor_source *source, enum reactor_how how)
 {
     (void)source;
     (void)how;
-    nd_wine_thread.queued = true; /* by another thread, for this one's turn */
+    nd_wine_thread.queued = true; /* set by another thread, for this thread's delivery */
 }
 
 static void expired(struct reactor_source *source, enum reactor_how how)
@@ -145,7 +145,7 @@ static void settle_once(void)
     lock_release(&state.lock);
 }
 
-/* What is delivered may queue more: a file is closed after its last request. */
+/* A delivery may queue another: a file is closed after its last request. */
 void nd_deliver_settle(void)
 {
     do
@@ -158,7 +158,7 @@ void nd_deliver_wait(bool (*done)(const void *context), const void *context)
     for (;;) {
         uint32_t seen = atomic_load(&state.rounds);
 
-        nd_deliver_settle(); /* also the rest of the delivery that made it done */
+        nd_deliver_settle(); /* also finishes the delivery that made it done */
         if (done(context))
             return;
         sleep_until_round(seen);

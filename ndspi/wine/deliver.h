@@ -2,14 +2,14 @@
 /*
  * deliver.h - completions on their way to Windows objects, which only threads of the Windows program may touch.
  *
- * Whatever the core ends goes into one queue. A thread of the program that is inside a call (nd_wine_enter) takes it
- * from there itself before its call returns; what the library's own threads end is taken by a thread of the program
- * that does nothing else but move adapters (nd_deliver_serve). One thread delivers at a time, in the order of the
- * queue, and holds no lock meanwhile: Wine's system calls go to another process.
+ * All completions of the core go into one queue. A thread of the program that is inside a call (nd_wine_enter) delivers
+ * those that it caused before its call returns; a thread of the program that otherwise only drives adapters
+ * (nd_deliver_serve) delivers those that the library's own threads caused. One thread delivers at a time, in the order
+ * of the queue, and holds no lock meanwhile: Wine's system calls go to another process.
  *
- * A call whose contract says that something has been delivered when it returns (CancelOverlappedRequests, the last
- * Release, an overlapped call that ended at once) leaves with nd_wine_leave_settled: that waits for whatever any thread
- * has queued so far.
+ * A call that must have delivered something when it returns (CancelOverlappedRequests, the last Release, an overlapped
+ * call that ended at once) leaves with nd_wine_leave_settled, which waits for everything that any thread has queued so
+ * far.
  */
 #ifndef NDSPI_WINE_DELIVER_H
 #define NDSPI_WINE_DELIVER_H
@@ -36,7 +36,7 @@ extern __thread struct nd_wine_thread nd_wine_thread
 extern atomic_uint nd_undelivered;
 
 /*
- * nd_deliver_init - once, before anything else. False: said why.
+ * nd_deliver_init - once, before anything else. False: it failed, and logged why.
  * look  in: what the serving thread calls a while after nd_deliver_look_later
  */
 bool nd_deliver_init(void (*look)(void));
@@ -49,15 +49,15 @@ void nd_deliver_look_later(void);
  */
 void nd_deliver(struct nd_delivery *delivery);
 
-/* Returns when all that was queued before has been delivered. Threads: of the program, no lock held. */
+/* Returns when everything queued before has been delivered. Threads: of the program, no lock held. */
 void nd_deliver_settle(void);
 
 /* Settles until done says so; sleeps between deliveries. */
 void nd_deliver_wait(bool (*done)(const void *context), const void *context);
 
 /*
- * Delivers what the library's threads queue, for ever. The calling thread is the reactor's background thread besides:
- * what that ends it delivers itself.
+ * Delivers what the library's threads queue, for ever. The calling thread is also the reactor's background thread, and
+ * delivers what it completes as such.
  */
 void nd_deliver_serve(void);
 
@@ -72,7 +72,7 @@ static inline void nd_wine_leave(void)
         nd_deliver_settle();
 }
 
-/* Relaxed: what this call's contract is about was queued under a lock that this thread has held since. */
+/* Relaxed: what this call must have delivered was queued under a lock that this thread has held since. */
 static inline void nd_wine_leave_settled(void)
 {
     if (nd_wine_thread.queued || atomic_load_explicit(&nd_undelivered, memory_order_relaxed))

@@ -41,7 +41,7 @@ static void close_file(struct nd_delivery *delivery)
 {
     struct nd_wine_file *file = container_of(delivery, struct nd_wine_file, end);
 
-    /* If the program closed a handle, its number may be another object's by now. */
+    /* If the program closed a handle, its value may belong to another object by now. */
     if (file->close_client && NT(NtCompareObjects, file->client, file->original) == 0)
         NT(NtClose, file->client);
     NT(NtClose, file->original);
@@ -68,7 +68,7 @@ static void unlist(struct nd_wine_file *file)
         nd_wine_file_unref(file);
 }
 
-/* The next listed file, referenced, behind one (NULL: the first) whose reference is dropped. */
+/* The next listed file after `before` (NULL: the first), referenced; drops the reference to `before`. */
 static struct nd_wine_file *next_file(struct nd_wine_file *before, const void *owner)
 {
     struct nd_wine_file *found = NULL;
@@ -119,7 +119,7 @@ static void sweep(void)
 /* ---- a file that the program closes under its requests ---- */
 
 /*
- * Counts first: a look that is due sees the count, and if none is due the second call makes one due. Both are seq_cst.
+ * Counts first: a look that is due sees the count; if none is due, the second call schedules one. Both are seq_cst.
  */
 void nd_wine_file_began(struct nd_wine_file *file)
 {
@@ -140,7 +140,7 @@ static void close_users(struct nd_deferred *job)
     nd_wine_file_unref(file);
 }
 
-/* Another thread cancels: an adapter may end with its last cancelled request, and would wait for this thread. */
+/* Another thread cancels: the last cancelled request may end its adapter, which would wait for this thread. */
 void nd_wine_files_look(void)
 {
     struct nd_wine_file *file = NULL;
@@ -228,7 +228,7 @@ struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
 
 /*
  * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure have the request's
- * own. If Wine refuses its control for such a file, a read beyond the end gives a failure, though another one.
+ * own. If Wine refuses the device control for such a file, a read beyond its end fails instead, with another status.
  */
 void nd_wine_file_end(
     struct nd_wine_file *file, OVERLAPPED *overlapped, HANDLE event, HRESULT status)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - overlapped files that are real ones of Wine's: only those can have a completion port, and only Windows'
+ * file.h - overlapped files that are real Wine files: only those can have a completion port, and only Windows'
  * asynchronous I/O queues packets there, with the program's key.
  *
  * The file is a system library, open for reading. The program gets a duplicate; the original stays, so that requests
- * still end in the port when the program has closed its handle. A request ends with status 0 as a read of nothing, with
- * any other by the device control with which Wine's own drivers end a request.
+ * still end in the port when the program has closed its handle. A request with status 0 ends as a read of no bytes; one
+ * with another status ends by the device control with which Wine's own drivers end a request.
  *
  * Wine reports no closed handle. So while requests are pending on a file, the delivering thread checks now and then
  * whether the original is its only handle; then it cancels the requests.
@@ -24,7 +24,7 @@ struct nd_wine_file {
     uint64_t number;       /* rises along the list */
     const void *owner;     /* adapter; compared only */
     atomic_uint refs;
-    bool listed;       /* the table's lock: can be had by handle; holds a reference */
+    bool listed;       /* the table's lock: findable by handle; holds a reference */
     bool close_client; /* we have to close the program's handle */
     HANDLE original;
     HANDLE client; /* what the program was given; it may have closed it */
@@ -37,7 +37,7 @@ struct nd_wine_file {
 /*
  * nd_wine_file_create - a file, listed, without a reference for the caller.
  * handle  out: the program's
- * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES (said why). Threads: of the program.
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES (logged). Threads: of the program.
  */
 HRESULT nd_wine_file_create(const void *owner, HANDLE *handle);
 /* The owner's file behind a handle, or a duplicate of it, referenced; NULL: none. Threads: of the program. */

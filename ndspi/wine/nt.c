@@ -8,9 +8,9 @@
 struct nt nt;
 
 /*
- * No symbol and no version tells: the one parameter, where to store the time, goes into the first register of either
- * convention, and what was stored says which one was read. The four words on the stack are the callee's, in Windows'
- * convention whatever its parameters are.
+ * No symbol and no version tells the convention. So the first register of either convention gets an address for the one
+ * parameter, where to store the time; the address that the call wrote to tells which register it read. In Windows'
+ * convention the four words on the stack belong to the callee.
  */
 bool nd_nt_convention(void *query_system_time, bool *native)
 {

@@ -56,8 +56,8 @@ struct nt_basic_information {
         ULONG out_octets)
 
 /*
- * Wine 8 has them in Windows' calling convention, Wine 10 in the system's: the other pointer is NULL. They are no
- * union: gcc 12's optimizer makes one call of two calls of one pointer, whatever their conventions.
+ * Wine 8 has them in Windows' calling convention, Wine 10 in the system's: the other pointer is NULL. This is no union:
+ * gcc 12's optimizer merges two calls of one pointer, even with different conventions.
  */
 #define NT_MEMBER(name, ...)                                                                       \
     struct {                                                                                       \
@@ -74,10 +74,12 @@ extern struct nt nt;
 /* NT(NtClose, handle): calls it, in its convention. */
 #define NT(name, ...) (nt.name.native ? nt.name.native(__VA_ARGS__) : nt.name.windows(__VA_ARGS__))
 
-/* False: said why. Call it first; it may be repeated. */
+/* False: logged why. Call it first; it may be repeated. */
 bool nd_nt_init(void);
 
-/* Whether ntdll.so's functions are native ones, by its NtQuerySystemTime. False: said that it cannot be told. */
+/*
+ * Finds out, by its NtQuerySystemTime, whether ntdll.so's functions have the native convention. False: unknown, logged.
+ */
 bool nd_nt_convention(void *query_system_time, bool *native);
 
 #endif

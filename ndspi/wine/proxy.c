@@ -119,7 +119,7 @@ static ULONG release(IUnknown *iface)
     struct nd_count_call call = { nd_proxy_native(iface), 0 };
 
     if (nd_forward(ND_CALL_RELEASE, &call))
-        return 0; /* it crashed: the rest of the object stays allocated */
+        return 0; /* it crashed: the object stays allocated */
     if (call.result == 0)
         HeapFree(GetProcessHeap(), 0, iface);
     return call.result;
@@ -158,7 +158,7 @@ VOID nd_touch(const VOID *buffer, SIZE_T size, ULONG flags)
                         !(info.Protect & (PAGE_NOACCESS | PAGE_GUARD | PAGE_EXECUTE));
         bool write = flags & writes && info.Protect & writable;
 
-        /* An addition of nothing is a write that loses no other thread's. */
+        /* Adding 0 atomically is a write that overwrites no other thread's. */
         for (; readable && next < stop; next = (next | (PAGE_OCTETS - 1)) + 1) {
             if (write)
                 __atomic_fetch_add((char *)next, 0, __ATOMIC_RELAXED);

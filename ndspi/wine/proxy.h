@@ -6,8 +6,9 @@
  * that returns 0 frees the proxy. Interfaces of one native object are one pointer, so an object has one proxy, made
  * with it, and QueryInterface returns the proxy that it was called on.
  *
- * A native adapter holds a reference to its provider, so the last Release of an adapter may end a provider as well. The
- * Release of an adapter therefore holds the provider meanwhile, and gives it back through its proxy.
+ * A native adapter holds a reference to its provider, so the last Release of an adapter may end a provider as well. So
+ * the Release of an adapter holds a reference to the provider meanwhile, and releases that through the provider's
+ * proxy.
  */
 #ifndef NDSPI_WINE_PROXY_H
 #define NDSPI_WINE_PROXY_H
@@ -24,8 +25,8 @@ struct nd_proxy {
 };
 
 /*
- * All in one object, so that the address of its vtable identifies an interface of ours. (No method takes class
- * objects.)
+ * All vtables are in one object, so that the address of a vtable identifies an interface of ours. (No method takes
+ * class objects.)
  */
 #define ND_VTABLE_MEMBER(interface) interface##Vtbl interface;
 struct nd_vtables {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_wine.c - requests of Windows programs under Wine. How they begin and end; where to is file.c's affair, and when
- * is deliver.c's. Adapters are moved as natively when no thread waits: by the reactor's background thread.
+ * sink_wine.c - how requests of Windows programs under Wine begin and end; file.c decides where they are reported,
+ * deliver.c when. The reactor's background thread drives the adapters, as natively when no thread waits.
  */
 #include "ndspi/wine/sink_wine.h"
 
@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The end of a request. Made at its start, so that ending needs no memory. */
+/* The end of a request. Allocated at its start, so that ending needs no memory. */
 struct ending {
     struct nd_delivery delivery; /* first */
     struct nd_wine_file *file;   /* referenced */
@@ -73,7 +73,7 @@ static struct nd_file_users *file_users(struct nd_sink_file *file)
     return &file_of(file)->users;
 }
 
-/* With the file itself: this may be a thread of the library's. */
+/* The handle is closed with the file itself: this may be a thread of the library. */
 static void file_close(struct nd_sink_file *file, HANDLE handle)
 {
     (void)handle;
@@ -99,7 +99,7 @@ static struct ending *get_spare(void)
     return node ? (struct ending *)list_entry(node, struct nd_delivery, link) : NULL;
 }
 
-/* The event is taken before the status is stored: from then on the structure may be gone. */
+/* Reads the event before it stores the status: from then on the structure may be gone. */
 static void deliver_ending(struct nd_delivery *delivery)
 {
     struct ending *ending = (struct ending *)delivery;
@@ -166,7 +166,7 @@ static bool ended(const void *overlapped)
     return status_of(overlapped) != ND_PENDING;
 }
 
-/* Who had to wait takes the signal of an auto-reset event along, as a wait for the event would have. */
+/* A caller that had to wait also consumes the signal of an auto-reset event, as a wait for the event would. */
 static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)
 {
     const LONGLONG at_once = 0;

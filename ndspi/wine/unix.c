@@ -22,7 +22,7 @@ int32_t nd_call_serve(void *args)
     return -1;
 }
 
-/* DllGetClassObject hands out objects of three kinds; the one answered first is the object's own. */
+/* DllGetClassObject returns objects of three kinds; the first interface that the object answers is its kind. */
 static enum nd_kind kind_of(IUnknown *object)
 {
     static const struct {
@@ -108,7 +108,7 @@ int32_t nd_call_add_ref(void *args)
     return 0;
 }
 
-/* After the last Release nothing may touch the structures of the object's requests: they are delivered by then. */
+/* After the last Release nothing may touch the OVERLAPPEDs of the object's requests: this delivers them first. */
 int32_t nd_call_release(void *args)
 {
     struct nd_count_call *call = args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ws2_32.c - the functions of Winsock by which programs find NetworkDirect providers, as Windows has them; Wine's
- * answer with a fixed catalogue. The entries added here are the registered ones (registry.h), read at each question, so
- * that an installation shows without a restart.
+ * answer with a fixed catalogue. The entries added here are the registered ones (registry.h), read at each call, so
+ * that an installation takes effect without a restart.
  *
  * Source: Winsock SPI, WSCEnumProtocols, WSCGetProviderPath, WSAProviderConfigChange; SIO_ROUTING_INTERFACE_QUERY.
  */
