@@ -235,7 +235,7 @@ DECLARE_INTERFACE_(IND2QueuePair, IUnknown)
     IFACEMETHOD(Bind)
     (THIS_ VOID *requestContext, IUnknown *pMemoryRegion, IUnknown *pMemoryWindow, const VOID *pBuffer,
         SIZE_T cbBuffer, ULONG flags) PURE;
-    /* Takes the window's access back. Returns also ND_INVALID_PARAMETER_2; ND_INVALID_DEVICE_REQUEST: not bound. */
+    /* Ends the access through the window. Returns also ND_INVALID_PARAMETER_2; ND_INVALID_DEVICE_REQUEST: not bound. */
     IFACEMETHOD(Invalidate)
     (THIS_ VOID *requestContext, IUnknown *pMemoryWindow, ULONG flags) PURE;
     /* Fetches from remoteAddress, an address of the peer, that remoteToken (network order) grants. */
@@ -377,9 +377,9 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     IFACEMETHOD(CreateCompletionQueue)
     (THIS_ REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, USHORT group, KAFFINITY affinity,
         VOID **ppCompletionQueue) PURE;
-    /* Has no memory before Register. */
+    /* The region has no memory before Register. */
     IFACEMETHOD(CreateMemoryRegion)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppMemoryRegion) PURE;
-    /* Bound to no region before IND2QueuePair::Bind. */
+    /* The window is bound to no region before IND2QueuePair::Bind. */
     IFACEMETHOD(CreateMemoryWindow)(THIS_ REFIID iid, VOID **ppMemoryWindow) PURE;
     /*
      * queueDepth, maxRequestSge  in: Receives it holds, entries of each
@@ -434,7 +434,7 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
 #undef ND_OVERLAPPED_METHODS_
 
 /* ============================================================================================================
- * Version 1. Methods say only what version 2 does not.
+ * Version 1. The comments on methods say only what differs from version 2.
  */
 
 /* What an adapter can do (INDAdapter::Query, version 1). */
@@ -524,7 +524,7 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
      * take is copied in the call. Those the device refuses end with a failed result.
      */
     IFACEMETHOD_(VOID, StartRequestBatch)(THIS) PURE;
-    /* Gives the device what was kept. */
+    /* Posts the kept requests. */
     IFACEMETHOD_(VOID, SubmitRequestBatch)(THIS) PURE;
     IFACEMETHOD(Send)(THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, DWORD Flags) PURE;
     /* Send that also takes back the peer's window. Returns also ND_NOT_SUPPORTED: the device cannot. */
@@ -546,7 +546,7 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
         ULONGLONG Offset, DWORD Flags) PURE;
 };
 
-/* Makes an endpoint, its one connection, and the end of that. */
+/* Makes an endpoint, connects it once, and disconnects it. */
 #undef INTERFACE
 #define INTERFACE INDConnector
 DECLARE_INTERFACE_(INDConnector, INDOverlapped)
@@ -596,8 +596,8 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     ND_OVERLAPPED_METHODS_
 
     /*
-     * The file of all overlapped requests of this adapter and its objects. It belongs to the adapter: closing it all
-     * the same cancels them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
+     * The file of all overlapped requests of this adapter and its objects. It belongs to the adapter: if the program
+     * closes it anyway, that cancels them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
      */
     IFACEMETHOD_(HANDLE, GetFileHandle)(THIS) PURE;
     /* VersionRequested in: 1. Size query. Returns also ND_NOT_SUPPORTED. */
@@ -614,7 +614,7 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     IFACEMETHOD(DeregisterMemory)(THIS_ ND_MR_HANDLE hMr, OVERLAPPED *pOverlapped) PURE;
     /*
      * pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back, directly after the
-     * Receive that did it, as a result more; may be NULL. Not any more when the window has been released.
+     * Receive that did it, as a result more; may be NULL. Not delivered after the window's release.
      */
     IFACEMETHOD(CreateMemoryWindow)(THIS_ ND_RESULT *pInvalidateResult, INDMemoryWindow **ppMw) PURE;
     IFACEMETHOD(CreateConnector)(THIS_ INDConnector **ppConnector) PURE;

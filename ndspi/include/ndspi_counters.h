@@ -2,8 +2,8 @@
 /*
  * ndspi_counters.h - what an adapter counts: in this process, and in the user's others. Part of ndspi_linux.h.
  *
- * The first ten are those of Windows' MSFT_NetAdapter_RdmaStatistics, which the "RDMA Activity" counters show. All run
- * from the adapter's opening on. Figures of one call belong together for each queue, not over all of them.
+ * The first ten are those of Windows' MSFT_NetAdapter_RdmaStatistics, which the "RDMA Activity" counters show. All
+ * count from the opening of the adapter on. The figures of one call are consistent for each queue, not across queues.
  */
 #ifndef NDSPI_COUNTERS_H
 #define NDSPI_COUNTERS_H
@@ -26,7 +26,7 @@ typedef struct _ND_LINUX_TERMINATE {
 /*
  * The embedded device counts what it moves through the socket or the shared memory: octets with all headers, and FPDUs
  * (its frames). On other devices the library counts what it posts and fetches: octets of payload, and messages in the
- * place of frames; what peers read and write in this process's memory the kernel's counters of the port tell.
+ * place of frames; the kernel's counters of the port show what peers read and write in this process's memory.
  */
 typedef struct _ND_LINUX_COUNTERS {
     ULONG Size;           /* in: of the caller's structure, in bytes; out: how much was filled in */
@@ -78,7 +78,7 @@ typedef struct _ND_LINUX_COUNTERS {
     UINT64 ReceivePending;
     UINT64 ResultDepth; /* of all completion queues together */
     UINT64
-    ResultPending; /* in the library's own queues; results that the device holds are not among them */
+    ResultPending; /* in the library's own queues, without the results that the device holds */
 
     ND_LINUX_TERMINATE
     Terminates[ND_LINUX_TERMINATES]; /* the first TerminateCount are kinds that occurred */

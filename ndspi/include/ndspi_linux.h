@@ -2,8 +2,8 @@
 /*
  * ndspi_linux.h - what NetworkDirect on Linux offers beyond the Windows interfaces.
  *
- * A completion queue needs no call of its own to be waited for with poll or epoll: give the OVERLAPPED of its Notify an
- * event, and take the event's descriptor from winobj_linux.h.
+ * To wait for a completion queue with poll or epoll, give the OVERLAPPED of its Notify an event, and get the event's
+ * descriptor with WinLinuxGetDescriptor (winobj_linux.h).
  */
 #ifndef NDSPI_LINUX_H
 #define NDSPI_LINUX_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* In what a device differs from the best one could do. */
+/* One way in which a device falls short of the best. */
 typedef struct _ND_LINUX_NOTE {
     const char *Code; /* "no-windows" and the like: never changes */
     const char *Text; /* in words */
@@ -46,7 +46,7 @@ typedef struct _ND_LINUX_DEVICE {
 
 typedef VOID (*ND_LINUX_DEVICE_CALLBACK)(VOID *context, const ND_LINUX_DEVICE *device);
 
-/* Devices that are used are opened, as an adapter does, and register some memory: they may turn out not to work. */
+/* Opens the devices that are used, as an adapter does, and registers some memory, to find those that do not work. */
 #define ND_LINUX_TRY 0x1
 
 /*
@@ -88,7 +88,7 @@ HRESULT NdLinuxDescribeAddresses(ND_LINUX_ADDRESS_CALLBACK tell, VOID *context);
 const char *NdLinuxStatusName(HRESULT status);
 
 /*
- * NdLinuxConnectionPath - how the data of a queue pair's connection goes.
+ * NdLinuxConnectionPath - the path that the data of a queue pair's connection takes.
  * queuePair  in: a queue pair of this library
  * Returns "shm": through memory that both ends share; "tcp": through a TCP socket. NULL: the device is not the embedded
  * one, or there is no connection. The text is never freed. Any thread.
@@ -108,7 +108,7 @@ HRESULT NdLinuxQueryCounters(IUnknown *adapter, ND_LINUX_COUNTERS *counters);
 /* One adapter of one process of this user. Everything it points to is good during the callback. */
 typedef struct _ND_LINUX_PROCESS {
     const char
-        *Name;    /* unlike ProcessId no other process has it, nor had it while this one lives */
+        *Name;    /* unlike ProcessId unique, also among earlier processes while this one lives */
     BOOL Damaged; /* what the process shows cannot be read; all but Name and Form is 0 then */
     BOOL Fresh;   /* it has just answered; FALSE: these are its last figures */
     ULONG ProcessId;
@@ -118,16 +118,16 @@ typedef struct _ND_LINUX_PROCESS {
     ULONG Version; /* of the interface: 1, 2; 3: NDKPI */
     UINT64 AdapterId;
     const ND_LINUX_COUNTERS *Counters;
-    ULONG Serial; /* of the adapter under this Name: 0 the first opened; none gets it again */
-    ULONG Form; /* with Damaged: the process has another version of this library, which writes so */
+    ULONG Serial; /* of the adapter under this Name: 0 is the first opened; never reused */
+    ULONG Form;   /* with Damaged: the form that the process's version of this library writes */
 } ND_LINUX_PROCESS;
 
 typedef VOID (*ND_LINUX_PROCESS_CALLBACK)(VOID *context, const ND_LINUX_PROCESS *process);
 
 /*
  * NdLinuxDescribeCounters - reports every open adapter of this user's processes, this one included. They show their
- * counters unless NDSPI_COUNTERS=0. What ended processes left behind is removed.
- * wait     in: how long to wait for processes that do not answer, as they are stopped; in ms
+ * counters unless NDSPI_COUNTERS=0. Removes what ended processes left behind.
+ * wait     in: how long to wait for processes that do not answer, such as stopped ones; in ms
  * tell     in: called for each adapter, those of one process in a row, on this thread; may call any function
  * context  in: handed to tell
  * Returns ND_SUCCESS, also if there is none; ND_INVALID_PARAMETER_2: tell is NULL; ND_ACCESS_VIOLATION: the user's

@@ -43,7 +43,7 @@ VOID ND_HELPER_API NdFlushProviders(VOID);
 
 /*
  * NdQueryAddressList - the local addresses of adapters: those of version 2, then those of version 1. Their devices can
- * be opened and have a network. Whether this process can make queues and register memory on them is not tried (the
+ * be opened and have a network. It does not try whether this process can make queues and register memory on them (the
  * limit of locked memory, say): NdOpenAdapter, RegisterMemory and ndinfo show that.
  * flags           in: ND_QUERY_EXCLUDE_*
  * pAddressList    out: the list; its entries point into the same buffer. NULL with a length of 0 asks for the size
@@ -55,7 +55,7 @@ HRESULT ND_HELPER_API NdQueryAddressList(
     DWORD flags, SOCKET_ADDRESS_LIST *pAddressList, SIZE_T *pcbAddressList);
 
 /*
- * NdResolveAddress - the local address a remote one is reached from.
+ * NdResolveAddress - the local address from which a remote one is reached.
  * pRemoteAddress, cbRemoteAddress  in: the peer, bytes
  * pLocalAddress                    out: local address, port 0
  * pcbLocalAddress                  in: bytes at pLocalAddress; out: bytes used or needed
