@@ -31,14 +31,14 @@ static const NDK_ADAPTER_DISPATCH dispatch = {
     .NdkReleaseLAM = ndk_release_lam,
 };
 
-/* The last pin is gone, perhaps in a thread of this very adapter: the thread that closes does the rest. */
+/* The last pin is gone, perhaps in a thread of this adapter, so the closing thread does the rest. */
 static void ended(struct nd_object *object)
 {
     struct ndk_adapter *adapter =
         container_of((struct nd_adapter *)object, struct ndk_adapter, core);
 
     atomic_store_explicit(&adapter->ended, 1, memory_order_release);
-    futex_wake(&adapter->ended, 1); /* it may be freed already: the address alone is used */
+    futex_wake(&adapter->ended, 1); /* the adapter may be freed already: only the address is used */
 }
 
 static void wait_for_end(struct ndk_adapter *adapter)
@@ -94,7 +94,7 @@ static void free_adapter(struct ndk_object *object)
     free(object);
 }
 
-/* Nothing has begun on it: its one pin is given back at once. */
+/* Gives back the only pin of an adapter that was not used yet. */
 static void undo_init(struct ndk_adapter *adapter)
 {
     nd_adapter_unpin(&adapter->core);

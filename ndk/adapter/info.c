@@ -31,7 +31,7 @@ bool ndk_needs_read_sinks(const struct nd_port *port)
     return is_iwarp(port);
 }
 
-/* Of both versions of RoCE the connection manager takes the second by itself. */
+/* Of the two versions of RoCE the connection manager chooses the second by default. */
 static NDK_RDMA_TECHNOLOGY technology(const struct nd_port *port)
 {
     if (is_iwarp(port))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h - what an adapter tells of itself. */
+/* info.h - what an adapter reports about itself. */
 #ifndef NDK_ADAPTER_INFO_H
 #define NDK_ADAPTER_INFO_H
 
 #include "ndk/object/adapter.h"
 
 /*
- * Whether peers can invalidate windows and fast-registered regions of this device, and it tells of that: it has no fast
- * registration otherwise. False: caps.no_fast_register says why.
+ * Whether peers can invalidate windows and fast-registered regions of this device, and the device reports it. False: it
+ * has no fast registration either; caps.no_fast_register says why.
  */
 bool ndk_invalidates(const struct nd_port *port);
 
-/* Whether the target of a Read needs a right of its own. */
+/* Whether the local target of a Read needs a right of its own. */
 bool ndk_needs_read_sinks(const struct nd_port *port);
 
 /* As of the function type. */

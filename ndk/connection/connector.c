@@ -37,7 +37,7 @@ static void tell_disconnected(struct ndk_call *call)
     nd_object_unpin(&connector->core.object);
 }
 
-/* Locks of the core are held. Any other status means that this side ended the connection: there is no event then. */
+/* Locks of the core are held. Any other status means that this side ended the connection, which raises no event. */
 static void disconnected(struct nd_call *call, HRESULT status)
 {
     struct ndk_connector *connector = container_of(call, struct ndk_connector, disconnected);
@@ -55,8 +55,8 @@ struct event {
 };
 
 /*
- * Of a call that the core may still refuse: another call's event stays as it is.
- * Returns whether this call's is the connector's now.
+ * Stores the event of a call that the core may still refuse, unless another call has stored one. Returns whether it
+ * did.
  */
 static bool begin_answer(struct ndk_connector *connector, const struct event *event)
 {
@@ -68,7 +68,7 @@ static bool begin_answer(struct ndk_connector *connector, const struct event *ev
     return true;
 }
 
-/* The core's answer to that call, which it has taken if it is STATUS_PENDING: then the connector may be gone. */
+/* Forgets the event unless the core answered that call with STATUS_PENDING; then the connector may be gone. */
 static NTSTATUS end_answer(struct ndk_connector *connector, bool began, NTSTATUS status)
 {
     if (began && status != STATUS_PENDING)
@@ -76,7 +76,7 @@ static NTSTATUS end_answer(struct ndk_connector *connector, bool began, NTSTATUS
     return status;
 }
 
-/* The core's request that ends with the peer's disconnect; NULL: the consumer gave no callback. */
+/* The request of the core that ends when the peer disconnects; NULL: the consumer gave no callback. */
 static OVERLAPPED *end_request(struct ndk_connector *connector, const struct event *event)
 {
     return event->plain || event->ex ? nd_call_request(&connector->disconnected) : NULL;
@@ -84,7 +84,7 @@ static OVERLAPPED *end_request(struct ndk_connector *connector, const struct eve
 
 /* ---- the active side ---- */
 
-/* A call in which a connector gets its queue pair, its antecedent from then on. */
+/* Begins a call that gives a connector its queue pair, which becomes an antecedent. */
 static NTSTATUS begin_use(struct ndk_connector *connector, struct ndk_qp *qp,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context, struct ndk_requesting *requesting)
 {
@@ -95,7 +95,7 @@ static NTSTATUS begin_use(struct ndk_connector *connector, struct ndk_qp *qp,
     return status;
 }
 
-/* The core's answer to that call. After ND_PENDING the connector may be gone. */
+/* Ends that call with the core's answer. After ND_PENDING the connector may be gone. */
 static NTSTATUS end_use(
     struct ndk_connector *connector, struct ndk_requesting *requesting, HRESULT started)
 {

@@ -19,16 +19,19 @@ struct ndk_connector {
     NDK_FN_DISCONNECT_EVENT_CALLBACK event; /* one of both, or none, ... */
     NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event_ex;
     PVOID event_context;           /* ... with this */
-    struct ndk_listener *listener; /* whose request it has, or NULL; an antecedent */
+    struct ndk_listener *listener; /* the listener of its request, or NULL; an antecedent */
     struct ndk_call tell_request;
     struct nd_connector core;
 };
 
-/* Made for an adapter, or for a request of a listener (may be NULL), which it then follows. NULL: no memory. */
+/*
+ * Makes a connector for an adapter, or for a request of a listener (may be NULL), which becomes an antecedent. NULL: no
+ * memory.
+ */
 struct ndk_connector *ndk_connector_make(
     struct ndk_adapter *adapter, struct ndk_listener *listener);
 
-/* Closes one that the consumer never got. */
+/* Closes a connector that the consumer never got. */
 void ndk_connector_discard(struct ndk_connector *connector);
 
 #endif

@@ -23,7 +23,10 @@ static struct ndk_connector *around(struct nd_connector *core)
     return container_of(core, struct ndk_connector, core);
 }
 
-/* The connector is the consumer's when its function is called. The listener is pinned until that has returned. */
+/*
+ * The connector belongs to the consumer once its function is called. The listener is pinned until the function has
+ * returned.
+ */
 static void tell_request(struct ndk_call *call)
 {
     struct ndk_connector *connector = container_of(call, struct ndk_connector, tell_request);

@@ -12,7 +12,7 @@ struct ndk_listener {
     struct ndk_adapter *adapter;
     NDK_FN_CONNECT_EVENT_CALLBACK event;
     PVOID event_context;
-    atomic_bool closing; /* requests that the consumer has not been told of are rejected */
+    atomic_bool closing; /* requests not yet reported to the consumer are rejected */
     struct nd_listener core;
 };
 

@@ -66,7 +66,7 @@ static struct ndk_pool_worker *with_affinity_locked(
     return NULL;
 }
 
-/* In turn; one that is pinned only where all are. */
+/* Chooses a worker in turn; a pinned one only if all are pinned. */
 static struct ndk_pool_worker *any_locked(struct ndk_pool *pool)
 {
     for (unsigned i = 0; i < pool->count; i++) {

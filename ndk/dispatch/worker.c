@@ -15,7 +15,7 @@ enum { STARTING, RUNNING, FAILED, STOPPED };
 static void set_state(struct ndk_worker *worker, uint32_t state)
 {
     atomic_store_explicit(&worker->state, state, memory_order_release);
-    /* After a stop the worker may be freed: the address alone is used. */
+    /* After a stop the worker may be freed: only the address is used. */
     futex_wake(&worker->state, 1);
 }
 
@@ -93,7 +93,7 @@ void ndk_worker_stop(struct ndk_worker *worker)
 
 void ndk_worker_give(struct ndk_worker *worker, struct ndk_call *call)
 {
-    struct reactor_waiter *waiter = worker->waiter; /* the call may be the worker's last */
+    struct reactor_waiter *waiter = worker->waiter; /* the call may end the worker */
 
     list_node_init(&call->link);
     lock_acquire(&worker->lock);

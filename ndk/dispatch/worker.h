@@ -2,9 +2,9 @@
 /*
  * worker.h - threads that call the consumer's functions, at DISPATCH_LEVEL.
  *
- * A worker runs what it is given in that order, one call at a time. All callbacks of one object go to one worker; so
- * they neither overlap nor change places. An idle worker waits in the reactor (reactor/reactor.h): it moves the
- * devices, and runs at once what that brings.
+ * A worker runs its calls in the order given, one at a time. All callbacks of one object go to one worker; so they
+ * neither overlap nor change their order. An idle worker waits in the reactor (reactor/reactor.h): it drives the
+ * devices, and runs the resulting calls at once.
  */
 #ifndef NDK_DISPATCH_WORKER_H
 #define NDK_DISPATCH_WORKER_H
@@ -41,7 +41,10 @@ struct ndk_worker {
  * Returns 0 or a negative errno.
  */
 int ndk_worker_start(struct ndk_worker *worker, const char *name);
-/* Returns when everything given was run and the thread is done with the worker. Not from a call of it. */
+/*
+ * Returns when all given calls have run and the thread no longer uses the worker. Not to be called from one of its
+ * calls.
+ */
 void ndk_worker_stop(struct ndk_worker *worker);
 
 /* Has the worker's thread run the call. Any thread; any lock below LOCK_NDK_WORKER may be held. Cannot fail. */
@@ -70,8 +73,8 @@ void ndk_pool_stop(struct ndk_pool *pool);
 
 /*
  * ndk_pool_choose - a worker for a queue, until the pool stops.
- * affinity  in, may be NULL: the processors it shall run on, a hint: a worker that is pinned to the same ones, or one
- *           that serves no queue yet and is pinned now; else any
+ * affinity  in, may be NULL: the processors it shall run on, a hint. It prefers a worker pinned to them, then pins one
+ *           that serves no queue yet; else any
  */
 struct ndk_worker *ndk_pool_choose(struct ndk_pool *pool, const GROUP_AFFINITY *affinity);
 

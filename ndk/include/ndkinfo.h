@@ -22,8 +22,8 @@
 
 /*
  * A version. The one asked for when an adapter is opened names a major version and the lowest minor version that the
- * caller can do with; objects and NDK_ADAPTER_INFO tell the highest minor version of that major version. Remote
- * invalidation and deferred requests are there from 1.2 on: no flag tells, the version does.
+ * caller accepts; objects and NDK_ADAPTER_INFO have the highest minor version of that major version. Remote
+ * invalidation and deferred requests exist from 1.2 on; no flag reports them.
  */
 typedef struct _NDK_VERSION {
     USHORT Major;

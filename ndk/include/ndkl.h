@@ -26,7 +26,7 @@ NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **a
 
 /*
  * Passive. Closes an adapter whose objects have all been closed, or are being closed. Returns when every callback of
- * every one of them has returned: a program that calls it in a callback is ended by abort().
+ * all of them has returned: if a program calls it in a callback, abort() ends the program.
  * adapter  in: invalid afterwards
  */
 VOID NdklCloseAdapter(NDK_ADAPTER *adapter);

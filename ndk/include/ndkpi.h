@@ -21,14 +21,14 @@
  * - A completion callback may be NULL if the call can end without it.
  * - "Size query": the length is in: room of the buffer, out: size used or needed. STATUS_BUFFER_TOO_SMALL: the room is
  *   less than what is needed. STATUS_INVALID_PARAMETER: no place for the length.
- * - What a function is given stays the caller's, and is read during the call only, unless something else is said.
+ * - Arguments stay the caller's, and are read during the call only, unless the function says otherwise.
  * - The caller serialises calls that post to one queue, and the calls of one completion queue that take results or arm.
  *   Everything else may overlap, NdkFlush and the close of a connector with posting too.
  * - An object must not be used after its close function was called, and not be closed while one of its functions runs,
  *   save in the completion callback of that very call.
  *
- * Codes that the pages of Microsoft's NDKPI documentation do not name are this library's, where the pages leave open
- * what a call returns. Source: the page that bears the name of the function type or structure.
+ * Where the pages of Microsoft's NDKPI documentation leave open what a call returns, the code is this library's choice.
+ * Source: the page that bears the name of the function type or structure.
  */
 #ifndef _NDKPI_H_
 #define _NDKPI_H_
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 /* clang-format off */
-/* NdkArmCq. Each is met by a failure of the queue itself, too. */
+/* NdkArmCq. A failure of the queue itself notifies with each type. */
 #define NDK_CQ_NOTIFY_ERRORS    0 /* nothing else */
 #define NDK_CQ_NOTIFY_ANY       1 /* any completion */
 #define NDK_CQ_NOTIFY_SOLICITED 2 /* a Receive whose sender asked for it, or a failed request */
@@ -96,7 +96,7 @@ typedef enum _NDK_OPERATION_TYPE {
 /* An address that the adapter uses: one page of an NDK_LOGICAL_ADDRESS_MAPPING. */
 typedef PHYSICAL_ADDRESS NDK_LOGICAL_ADDRESS;
 
-/* The layer's above the provider, which sets it to zero once. */
+/* Belongs to the layer above the provider; the provider sets it to zero once. */
 typedef struct _NDK_OBJECT_HEADER_RESERVED_BLOCK {
     PVOID rf[4];
 } NDK_OBJECT_HEADER_RESERVED_BLOCK;
@@ -180,7 +180,7 @@ typedef VOID (*NDK_FN_CREATE_COMPLETION)(
     PVOID Context, NTSTATUS Status, NDK_OBJECT_HEADER *pNdkObject);
 
 /*
- * What NdkArmCq asked for has come. Never twice at a time for one queue; it may arm again.
+ * A result that NdkArmCq asked for has arrived. Calls for one queue never overlap; the callback may arm again.
  * CqStatus  in: STATUS_SUCCESS; STATUS_BUFFER_OVERFLOW: more results than its depth; STATUS_INTERNAL_ERROR: the device
  *           failed. After a failure the queue and its queue pairs are of no further use
  */
@@ -200,7 +200,7 @@ typedef VOID (*NDK_FN_SRQ_NOTIFICATION_CALLBACK)(PVOID SrqNotificationContext, N
 typedef VOID (*NDK_FN_CONNECT_EVENT_CALLBACK)(
     PVOID ConnectEventContext, NDK_CONNECTOR *pNdkConnector);
 
-/* The peer ended the connection, or a failed request did; once at most. The queue pair is not flushed by the first. */
+/* The peer or a failed request ended the connection; once at most. The peer's end does not flush the queue pair. */
 typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK)(PVOID DisconnectEventContext);
 
 /* The same with a reason. ProviderDisconnectReason in: the device's code, 0: none given. Since 2.1. */
@@ -249,7 +249,7 @@ typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO)(
 /*
  * CC.
  * CqDepth                                in: depth in results
- * CqNotification, CqNotificationContext  in: called when what NdkArmCq asked for has come, until the close
+ * CqNotification, CqNotificationContext  in: called as NdkArmCq asks, until the close
  * Affinity                               in, optional: processors to call it on
  * ppNdkCq                                out
  * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: depth 0 or above MaxCqDepth, or no CqNotification.
@@ -329,7 +329,7 @@ struct _NDK_ADAPTER {
 };
 
 /* ============================================================================================================
- * Protection domain: what belongs together of regions, windows and queue pairs
+ * Protection domain: the regions, windows and queue pairs that may be used together
  */
 
 /*
@@ -414,8 +414,8 @@ typedef NTSTATUS (*NDK_FN_RESIZE_CQ)(NDK_CQ *pNdkCq, ULONG CqDepth,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
 /*
- * Has the notification callback called once, never inside this function: for a result newer than the last call of it,
- * at once if there is one. Of several unmet calls the strongest type counts: ANY, then SOLICITED, then ERRORS.
+ * Has the notification callback called once, never inside this function, for a result that arrived after its last call;
+ * at once if there is one. Of several calls that wait, the strongest type counts: ANY, then SOLICITED, then ERRORS.
  * Type  in: NDK_CQ_NOTIFY_*; another value is taken for NDK_CQ_NOTIFY_ERRORS
  */
 typedef VOID (*NDK_FN_ARM_CQ)(NDK_CQ *pNdkCq, ULONG Type);
@@ -427,15 +427,15 @@ typedef VOID (*NDK_FN_ARM_CQ)(NDK_CQ *pNdkCq, ULONG Type);
  */
 typedef ULONG (*NDK_FN_GET_CQ_RESULTS)(NDK_CQ *pNdkCq, NDK_RESULT Results[], ULONG nResults);
 
-/* The same with the kind of request and what belongs to it. Since 1.2. */
+/* The same with the kind of request and its output. Since 1.2. */
 typedef ULONG (*NDK_FN_GET_CQ_RESULTS_EX)(NDK_CQ *pNdkCq, NDK_RESULT_EX Results[], ULONG nResults);
 
 /*
  * How long notifications may be held back; 0 of either, or a count of 1, means not at all.
  * ModerationInterval  in: microseconds; MAXULONG: no limit
  * ModerationCount     in: results; MAXULONG: no limit
- * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter cannot, as none of this library's; by the pages also
- * STATUS_INVALID_PARAMETER_MIX: no interval, and a count above the depth or none; STATUS_INSUFFICIENT_RESOURCES.
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the device cannot; STATUS_INVALID_PARAMETER_MIX: no interval, and a
+ * count above the depth or none; STATUS_INSUFFICIENT_RESOURCES.
  */
 typedef NTSTATUS (*NDK_FN_CONTROL_CQ_INTERRUPT_MODERATION)(
     NDK_CQ *pNdkCq, ULONG ModerationInterval, ULONG ModerationCount);
@@ -473,7 +473,7 @@ struct _NDK_CQ {
  * A result's status is STATUS_SUCCESS; STATUS_CANCELLED: flushed; STATUS_BUFFER_OVERFLOW: of a Receive that was too
  * short; STATUS_ACCESS_VIOLATION: a right or token, here or at the peer; STATUS_REMOTE_RESOURCES: of a Read, a right,
  * token or range at the peer, of a Send: the peer had no Receive; STATUS_IO_TIMEOUT: no answer;
- * STATUS_INVALID_DEVICE_REQUEST: the peer could not make sense of it; STATUS_INVALID_BUFFER_SIZE: too long;
+ * STATUS_INVALID_DEVICE_REQUEST: the peer found it malformed; STATUS_INVALID_BUFFER_SIZE: too long;
  * STATUS_INTERNAL_ERROR: the device failed. After a failure the queue pair is flushed.
  */
 
@@ -488,8 +488,8 @@ typedef NTSTATUS (*NDK_FN_SEND)(
     NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge, ULONG Flags);
 
 /*
- * The same, and invalidates at the peer, before that sees its Receive complete. The peer has to have agreed; a token
- * that it cannot invalidate ends the connection. Its result has the type of a Send. Since 1.2.
+ * The same, and invalidates at the peer, before that sees its Receive complete. The peer must expect it; a token that
+ * it cannot invalidate ends the connection. Its result has the type of a Send. Since 1.2.
  * RemoteToken  in: of a window or fast-registered region of the peer's
  */
 typedef NTSTATUS (*NDK_FN_SEND_AND_INVALIDATE)(NDK_QP *pNdkQp, PVOID RequestContext,
@@ -528,7 +528,7 @@ typedef NTSTATUS (*NDK_FN_FAST_REGISTER)(NDK_QP *pNdkQp, PVOID RequestContext, N
     PVOID BaseVirtualAddress, ULONG Flags);
 
 /*
- * Takes access back: the memory is the consumer's when the result has come.
+ * Ends the access: the memory is the consumer's when the result has arrived.
  * pNdkMrOrMw  in: the header of a fast-registered region or a bound window; nothing from NdkRegisterMr
  * Returns also STATUS_INVALID_DEVICE_STATE: not registered, not bound, or the peer has invalidated it.
  */
@@ -537,8 +537,8 @@ typedef NTSTATUS (*NDK_FN_INVALIDATE)(
 
 /*
  * Fetches from RemoteAddress, an address of the peer that RemoteToken grants; both in.
- * Returns also STATUS_INVALID_DEVICE_REQUEST: the connection has an outbound read limit of 0. That it goes past the end
- * of the peer's memory is told by the result, STATUS_REMOTE_RESOURCES.
+ * Returns also STATUS_INVALID_DEVICE_REQUEST: the connection has an outbound read limit of 0. If it reaches beyond the
+ * end of the peer's memory, its result is STATUS_REMOTE_RESOURCES.
  */
 typedef NTSTATUS (*NDK_FN_READ)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
     ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
@@ -691,8 +691,8 @@ struct _NDK_SHARED_ENDPOINT {
  * Connector: makes and ends one connection of a queue pair
  *
  * Active side: NdkConnect, NdkCompleteConnect. Passive side: the listener's callback, NdkAccept or NdkReject. The close
- * of a connected connector disconnects and flushes; that of one that waits for an answer rejects. What a close cuts
- * short ends with STATUS_CANCELLED. A connector serves one connection.
+ * of a connected connector disconnects and flushes; that of one that waits for an answer rejects. A request that a
+ * close interrupts ends with STATUS_CANCELLED. A connector serves one connection.
  */
 
 /*
@@ -710,7 +710,8 @@ struct _NDK_SHARED_ENDPOINT {
  * STATUS_INSUFFICIENT_RESOURCES. Returns also STATUS_INVALID_PARAMETER: no queue pair of this adapter, no address, data
  * of no place, or no RequestCompletion; STATUS_INVALID_BUFFER_SIZE: too much private data;
  * STATUS_INVALID_DEVICE_STATE: the connector has been used, or the queue pair was flushed; STATUS_CONNECTION_ACTIVE:
- * the queue pair has a connection. The connector can be used after what the call itself returns but STATUS_PENDING.
+ * the queue pair has a connection. If the call itself returns anything but STATUS_PENDING, the connector can still be
+ * used.
  */
 typedef NTSTATUS (*NDK_FN_CONNECT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     const SOCKADDR *pSrcAddress, ULONG SrcAddressLength, const SOCKADDR *pDestAddress,

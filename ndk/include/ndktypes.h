@@ -175,12 +175,12 @@ typedef union _SOCKADDR_INET {
 #define STATUS_TIMEOUT                 ((NTSTATUS)0x00000102u) /* KeWaitForSingleObject: the time is over */
 #define STATUS_PENDING                 ((NTSTATUS)0x00000103u) /* the completion callback tells the outcome */
 #define STATUS_BUFFER_OVERFLOW         ((NTSTATUS)0x80000005u) /* message too long; completion queue overrun */
-#define STATUS_UNSUCCESSFUL            ((NTSTATUS)0xC0000001u) /* failed for a reason no other code tells */
+#define STATUS_UNSUCCESSFUL            ((NTSTATUS)0xC0000001u) /* failed for a reason without a code of its own */
 #define STATUS_ACCESS_VIOLATION        ((NTSTATUS)0xC0000005u) /* memory, token or access rights do not allow it */
 #define STATUS_INVALID_PARAMETER       ((NTSTATUS)0xC000000Du) /* an argument is out of range */
-#define STATUS_INVALID_DEVICE_REQUEST  ((NTSTATUS)0xC0000010u) /* the peer could not make sense of the request */
+#define STATUS_INVALID_DEVICE_REQUEST  ((NTSTATUS)0xC0000010u) /* the peer found the request malformed */
 #define STATUS_NO_MEMORY               ((NTSTATUS)0xC0000017u) /* out of host memory */
-#define STATUS_BUFFER_TOO_SMALL        ((NTSTATUS)0xC0000023u) /* the length parameter says what is needed */
+#define STATUS_BUFFER_TOO_SMALL        ((NTSTATUS)0xC0000023u) /* the length parameter has the size needed */
 #define STATUS_INVALID_PARAMETER_MIX   ((NTSTATUS)0xC0000030u) /* arguments contradict each other */
 #define STATUS_DATA_OVERRUN            ((NTSTATUS)0xC000003Cu) /* too many scatter/gather entries */
 #define STATUS_SHARING_VIOLATION       ((NTSTATUS)0xC0000043u) /* the local address is in use */
@@ -194,11 +194,11 @@ typedef union _SOCKADDR_INET {
 #define STATUS_INVALID_ADDRESS         ((NTSTATUS)0xC0000141u) /* not an address of this adapter */
 #define STATUS_INVALID_DEVICE_STATE    ((NTSTATUS)0xC0000184u) /* the object's state does not allow the call */
 #define STATUS_IO_DEVICE_ERROR         ((NTSTATUS)0xC0000185u) /* the device failed */
-#define STATUS_INVALID_BUFFER_SIZE     ((NTSTATUS)0xC0000206u) /* a length that cannot be */
+#define STATUS_INVALID_BUFFER_SIZE     ((NTSTATUS)0xC0000206u) /* an impossible length */
 #define STATUS_TOO_MANY_ADDRESSES      ((NTSTATUS)0xC0000209u) /* no port is left */
 #define STATUS_ADDRESS_ALREADY_EXISTS  ((NTSTATUS)0xC000020Au) /* these two addresses are connected already */
 #define STATUS_CONNECTION_DISCONNECTED ((NTSTATUS)0xC000020Cu) /* the connection was ended */
-#define STATUS_CONNECTION_REFUSED      ((NTSTATUS)0xC0000236u) /* rejected, or nobody listens */
+#define STATUS_CONNECTION_REFUSED      ((NTSTATUS)0xC0000236u) /* rejected, or no program listens */
 #define STATUS_CONNECTION_INVALID      ((NTSTATUS)0xC000023Au) /* not connected */
 #define STATUS_CONNECTION_ACTIVE       ((NTSTATUS)0xC000023Bu) /* in use for another connection */
 #define STATUS_NETWORK_UNREACHABLE     ((NTSTATUS)0xC000023Cu) /* no route to the network */

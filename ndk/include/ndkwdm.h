@@ -206,8 +206,8 @@ VOID KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK lock, PKLOCK_QUEUE_HAN
 VOID KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE handle);
 
 /*
- * Counts the users of something until it is run down: from then on no thread can begin to use it, and one can wait for
- * the last user. The members are the library's.
+ * Counts the users of something until it is run down: from then on no new use begins, and a thread can wait for the
+ * last user. The members are the library's.
  */
 typedef struct _EX_RUNDOWN_REF {
     __extension__ union {
@@ -218,7 +218,7 @@ typedef struct _EX_RUNDOWN_REF {
 
 /* ref out: no users, not run down. */
 VOID ExInitializeRundownProtection(PEX_RUNDOWN_REF ref);
-/* One user more. FALSE: it is run down, and there is none more. */
+/* One user more. FALSE: it is run down, so there is no new user. */
 BOOLEAN ExAcquireRundownProtection(PEX_RUNDOWN_REF ref);
 /* One user less, for each ExAcquireRundownProtection that returned TRUE. */
 VOID ExReleaseRundownProtection(PEX_RUNDOWN_REF ref);
@@ -255,7 +255,7 @@ VOID KeInitializeEvent(PRKEVENT event, EVENT_TYPE type, BOOLEAN signalled);
 LONG KeSetEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait);
 /* Not signalled any more. Returns the state before. */
 LONG KeResetEvent(PRKEVENT event);
-/* The same; tells nothing. */
+/* The same, without a result. */
 VOID KeClearEvent(PRKEVENT event);
 /* Returns the state. */
 LONG KeReadStateEvent(PRKEVENT event);
@@ -272,7 +272,7 @@ NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MOD
 
 /* ----- Deferred work ----- */
 
-/* The consumer's own: the library hands the pointers on. */
+/* The consumer's own: the library only passes the pointers on. */
 typedef struct _DEVICE_OBJECT DEVICE_OBJECT, *PDEVICE_OBJECT;
 typedef struct _IRP IRP, *PIRP;
 
@@ -368,7 +368,7 @@ VOID ExFreePoolWithTag(PVOID memory, ULONG tag);
 
 typedef struct _NPIID *PNPIID;
 
-/* The client's own; it is never called, since there are no sockets. */
+/* The client's own function; never called, since there are no sockets. */
 typedef NTSTATUS (*PFN_WSK_CLIENT_EVENT)(
     PVOID ClientContext, ULONG EventType, PVOID Information, SIZE_T InformationLength);
 

@@ -35,8 +35,8 @@ typedef NTSTATUS (*PFN_WSK_OPEN_NDK_ADAPTER)(
     PWSK_CLIENT Client, NDK_VERSION NdkVersion, NET_IFINDEX IfIndex, NDK_ADAPTER **ppNdkAdapter);
 
 /*
- * Closes an adapter whose objects are all closed. Returns when every callback of every one of them has returned, so it
- * must not be called in one. Passive.
+ * Closes an adapter whose objects are all closed. Returns when every callback of all of them has returned, so it must
+ * not be called in a callback. Passive.
  * Client       in: the client
  * pNdkAdapter  in: the adapter, invalid afterwards
  */

@@ -36,7 +36,7 @@ static NTSTATUS initialize_fast_register(
     return ndk_request_end(&requesting, initialize(frmr, pages, remote));
 }
 
-/* NdkCreateMr made the region for fast registration, which this and the next function are not for. */
+/* NdkCreateMr made the region for fast registration: this and the next function refuse it. */
 static NTSTATUS register_mr(NDK_MR *mr, MDL *mdl, SIZE_T length, ULONG flags,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {

@@ -2,10 +2,10 @@
 /*
  * lam.c - logical addresses: NdkBuildLAM, NdkReleaseLAM, and the privileged token.
  *
- * A logical address is the virtual one; a mapping (LAM) says that its memory stays. The adapter keeps its mappings in
- * the order of their starts, each with the greatest end so far, so that a search and a few steps find one that has a
- * range. The first post of a domain that names a mapping with the privileged token registers it for that domain, until
- * NdkReleaseLAM: for local access alone.
+ * A logical address is the virtual one; a mapping (LAM) promises that its memory stays. The adapter keeps its mappings
+ * sorted by start, each with the greatest end up to it, so that a search and a few steps find a mapping that
+ * covers a range. The first post of a domain that names a mapping with the privileged token registers it for that
+ * domain, until NdkReleaseLAM: for local access alone.
  */
 #include "ndk/memory/lam.h"
 
@@ -96,8 +96,8 @@ static bool add(struct ndk_lams *lams, struct ndk_lam *lam)
 }
 
 /*
- * first in: the address of its first page: nothing says that there is a mapping at lam.
- * False: it is none of the adapter's.
+ * first in: the address of its first page: lam may be no mapping, so it is not read. False: it is none of the
+ * adapter's.
  */
 static bool remove_locked(struct ndk_lams *lams, const struct ndk_lam *lam, uint64_t first)
 {
@@ -142,7 +142,7 @@ static const struct ndk_lam_place *place_of_locked(const struct ndk_lams *lams, 
 bool ndk_lams_have(struct ndk_lams *lams, const NDK_LOGICAL_ADDRESS *pages, ULONG count)
 {
     uint64_t first = 0,
-             end = 0; /* of the mapping that had the page before: most have this one too */
+             end = 0; /* of the previous page's mapping, which mostly has this page, too */
     bool have = true;
 
     lock_acquire(&lams->lock);
@@ -249,7 +249,7 @@ static NTSTATUS register_range(
     return STATUS_SUCCESS;
 }
 
-/* It was made without the lock: another post may have been faster, or the mapping may be released. */
+/* The registration was made without the lock: another post may have made one first, or the mapping may be released. */
 static NTSTATUS keep(struct ndk_lam *lam, uint64_t start, uint64_t end,
     struct registration *registration, uint32_t *lkey)
 {
@@ -297,7 +297,7 @@ NTSTATUS ndk_lam_key(struct ndk_pd *pd, uint64_t address, uint32_t length, uint3
 
 /* ---- calls ---- */
 
-/* The token is the same in every domain: what it reaches is the domain's. */
+/* The token is the same in every domain, but reaches only registrations of its domain. */
 VOID ndk_get_privileged_token(NDK_PD *pd, UINT32 *token)
 {
     (void)pd;
@@ -307,7 +307,7 @@ VOID ndk_get_privileged_token(NDK_PD *pd, UINT32 *token)
 
 enum { HEAD = offsetof(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray), ENTRY = 8 };
 
-/* Ends in the call whatever the switches say: consumers call it without a callback. */
+/* Ends in the call even if the switches ask for a callback: consumers call it without one. */
 NTSTATUS ndk_build_lam(NDK_ADAPTER *given, MDL *mdl, SIZE_T length,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context, NDK_LOGICAL_ADDRESS_MAPPING *out,
     ULONG *size, ULONG *offset)
@@ -361,5 +361,5 @@ VOID ndk_release_lam(NDK_ADAPTER *given, NDK_LOGICAL_ADDRESS_MAPPING *mapping)
             lams, mapping->AdapterContext, (uint64_t)mapping->AdapterPageArray[0].QuadPart))
         free_lam_locked(mapping->AdapterContext, &dead);
     lock_release(&lams->lock);
-    nd_object_destroy_dead(dead.first); /* the memory may be unmapped when this returns */
+    nd_object_destroy_dead(dead.first); /* the consumer may unmap the memory after this */
 }

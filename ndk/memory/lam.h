@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lam.h - the mappings of an adapter, for its life and for entries with the privileged token. */
+/* lam.h - the mappings of an adapter, and registrations for entries with the privileged token. */
 #ifndef NDK_MEMORY_LAM_H
 #define NDK_MEMORY_LAM_H
 
@@ -8,7 +8,7 @@
 void ndk_lams_init(struct ndk_lams *lams);
 /* Logs those that were not released. */
 void ndk_lams_fini(struct ndk_lams *lams);
-/* A domain is closed: what was registered in it is taken back. */
+/* A domain is closed: deregisters what was registered in it. */
 void ndk_lams_leave(struct ndk_pd *pd);
 
 /*

@@ -34,7 +34,7 @@ static inline struct ndk_region *ndk_region_from(NDK_MR *mr)
 
 /* NdkGetLocalTokenFromMr of both. */
 UINT32 ndk_get_local_token(NDK_MR *mr);
-/* Gives the token back. */
+/* Gives the region's token back. */
 void ndk_region_drop_token(struct ndk_region *region);
 
 /* As of the function type, for fast registration. */

@@ -15,7 +15,7 @@ static UINT32 get_remote_token(NDK_MW *mw)
     return be32toh(atomic_load_explicit(&((struct ndk_mw *)mw)->core.token, memory_order_relaxed));
 }
 
-/* A bound window is a successor of its region: that ends after it. */
+/* A bound window is a successor of its region: the region's close completes after the window's. */
 static void follow_region(struct ndk_mw *mw)
 {
     struct nd_adapter *adapter = mw->core.adapter;

@@ -45,7 +45,7 @@ struct ndk_pd {
     struct ndk_tokens tokens;
     struct lock queues_lock;        /* LOCK_NDK_QUEUES: queues */
     struct list_head queues;        /* ndk_knower.link: they forget a token that is given back */
-    struct list_head registrations; /* of what was named with the privileged token; lams.lock */
+    struct list_head registrations; /* for the privileged token; lams.lock */
 };
 
 static inline struct ndk_adapter *ndk_adapter_from(NDK_ADAPTER *adapter)

@@ -7,7 +7,7 @@
 
 /* ---- life ---- */
 
-/* ndk_object.closing: which of the two ends comes first, that of the close function or that of the object. */
+/* ndk_object.closing: which comes first: the close function returns, or the object is gone. */
 enum { OPEN, RETURNED, GONE };
 
 /* The close has completed, and its callback has returned. */
@@ -74,7 +74,7 @@ NTSTATUS ndk_object_close(struct ndk_object *object, void (*close)(struct ndk_ob
     object->context = context;
     close(object);
     if (atomic_exchange_explicit(&object->closing, RETURNED, memory_order_acq_rel) == OPEN)
-        return STATUS_PENDING; /* and the object may be gone meanwhile */
+        return STATUS_PENDING; /* and the object may be gone by now */
     if (!completion || !ndk_forced(root)) {
         finish(object);
         return STATUS_SUCCESS;
@@ -123,8 +123,8 @@ NTSTATUS ndk_status(HRESULT status)
 }
 
 /*
- * Whether the callback may bring a status that the call could return: one of those that the pages give to both. The
- * call itself answers wrong parameters.
+ * Whether the callback may deliver a status that the call could return: the pages allow it both ways. The call itself
+ * reports wrong parameters.
  */
 static bool may_pend(NTSTATUS status)
 {
@@ -196,7 +196,7 @@ NTSTATUS ndk_creation_end(struct ndk_creation *creation, NTSTATUS status, struct
 
 /* ---- requests ---- */
 
-/* ndk_request.state: which of the two ends comes first, that of the call or that of the request. */
+/* ndk_request.state: which comes first: the call returns, or the request ends. */
 enum { IN_CALL, CALL_RETURNED, ENDED };
 
 static void tell_ended(struct ndk_call *call)
@@ -209,7 +209,7 @@ static void tell_ended(struct ndk_call *call)
     nd_object_unpin(pins);
 }
 
-/* The core's end of it. An object's lock may be held: the control thread tells the consumer. */
+/* The core has ended the request. An object's lock may be held, so the control thread calls the consumer. */
 static void ended(struct nd_call *core, HRESULT status)
 {
     struct ndk_request *request = container_of(core, struct ndk_request, core);
@@ -280,7 +280,7 @@ NTSTATUS ndk_request_started(struct ndk_requesting *requesting, HRESULT started)
         forget(request);
         return ndk_status(started);
     }
-    /* Without the switch the request is the control thread's by now, and may be over. */
+    /* Without force_inline the control thread owns the request by now, and may have freed it. */
     if (requesting->here &&
         atomic_exchange_explicit(&request->state, CALL_RETURNED, memory_order_acq_rel) == ENDED)
         ndk_call_here(&request->call);

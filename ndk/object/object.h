@@ -5,10 +5,10 @@
  *
  * Life. An object lives as long as its pins (ndspi/core/object.h): one for the consumer's handle, one for each
  * successor (an object that was made from it or uses it), one for each pending request and each callback that is queued
- * or runs. The close function gives up the handle's. When the last pin goes, the object's destroy function ends the
- * device's part and calls ndk_object_gone: then the close has completed, in the call if it still runs there, else by
- * the callback. The pins of its antecedents are given back after that callback has returned. So a close completes once,
- * last of the object's callbacks, and after the closes of all successors, whatever the order of the calls.
+ * or runs. The close function gives up the handle's pin. When the last pin goes, the object's destroy function destroys
+ * the device's objects and calls ndk_object_gone: then the close completes, in the call if that still runs, else by the
+ * callback. After that callback has returned, the object unpins its antecedents. So a close completes once, last of the
+ * object's callbacks, and after the closes of all successors, whatever the order of the calls.
  *
  * Calls with a completion callback end in the call, or later by the callback on the adapter's control thread. Two
  * switches of the environment change that, for tests of consumers (struct ndk_root).
@@ -28,11 +28,10 @@ struct ndk_object;
 /* What the objects of one adapter share. */
 struct ndk_root {
     NDK_VERSION version;
-    bool force_pending; /* what could end in the call ends by its callback on the control thread */
-    bool force_inline;  /* by its callback inside the call; goes before force_pending */
-    void (*made)(
-        struct ndk_object *object); /* NULL, or told of each object: the last step of making it */
-    struct nd_object *adapter;      /* pinned by calls that belong to no object */
+    bool force_pending; /* calls that could end at once end on the control thread */
+    bool force_inline;  /* ... by their callback inside the call; overrides force_pending */
+    void (*made)(struct ndk_object *object); /* NULL, or the last step of making an object */
+    struct nd_object *adapter;               /* calls that belong to no object pin it */
     struct ndk_worker
         control; /* for the callbacks of all but completion queues and shared receive queues */
 };
@@ -70,14 +69,14 @@ _Static_assert(offsetof(struct ndk_object, dispatch) == 0x28, "as in NDK_ADAPTER
 void ndk_object_init(struct ndk_object *object, NDK_OBJECT_TYPE type, const void *dispatch,
     struct ndk_root *root, struct nd_object *pins, void (*free)(struct ndk_object *object));
 
-/* Pins an antecedent until the object is closed; not beside another call on the object, or its close. */
+/* Pins an antecedent until the object is closed; not concurrently with another call on the object, or its close. */
 void ndk_object_follow(struct ndk_object *object, struct nd_object *antecedent);
 /* Takes the last one back. */
 void ndk_object_unfollow(struct ndk_object *object);
 
 /*
  * ndk_object_close - a close function.
- * close  in: closes the core object, which gives the consumer's pin up
+ * close  in: closes the core object, which drops the consumer's pin
  * Returns STATUS_SUCCESS, or STATUS_PENDING: completion will be called, or has been. If it is NULL, nothing is then.
  */
 NTSTATUS ndk_object_close(struct ndk_object *object, void (*close)(struct ndk_object *object),
@@ -121,7 +120,7 @@ NTSTATUS ndk_creation_begin(struct ndk_creation *creation, struct ndk_root *root
     NDK_FN_CREATE_COMPLETION completion, PVOID context, void **out);
 /*
  * ndk_creation_end - its outcome; the object may be closed when this returns.
- * object  in: when status is STATUS_SUCCESS
+ * object  in: if status is STATUS_SUCCESS
  * Returns what the create function returns.
  */
 NTSTATUS ndk_creation_end(
@@ -148,14 +147,14 @@ struct ndk_requesting {
 
 /*
  * ndk_request_begin - before anything is done.
- * pends  in: it ends by its callback whatever the switches say; else it ends in the call as a rule
+ * pends  in: it always ends by its callback; else it ends in the call unless the switches say otherwise
  * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER: it pends, but has no completion; STATUS_INSUFFICIENT_RESOURCES.
  */
 NTSTATUS ndk_request_begin(struct ndk_requesting *requesting, struct ndk_object *object, bool pends,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context);
-/* It was done in the call, with this status; the object may be closed when this returns what the call returns. */
+/* The request ended in the call, with this status. Returns what the call returns; the object may be closed by then. */
 NTSTATUS ndk_request_end(struct ndk_requesting *requesting, NTSTATUS status);
-/* The core was given request->core. started: what it returned. The same otherwise. */
+/* The same for a call that gave request->core to the core; started: what the core returned. */
 NTSTATUS ndk_request_started(struct ndk_requesting *requesting, HRESULT started);
 
 #endif

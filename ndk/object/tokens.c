@@ -43,7 +43,7 @@ static uint32_t new_place_locked(struct ndk_tokens *tokens)
     return place;
 }
 
-/* use in: what the place has but its generation */
+/* use in: the value of the place without its generation */
 static uint32_t take(struct ndk_tokens *tokens, uint64_t use, const void *region)
 {
     uint32_t place, token = NDK_NO_TOKEN;

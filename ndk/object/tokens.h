@@ -34,11 +34,11 @@ struct ndk_token {
 };
 
 #define NDK_TOKEN_IN_USE    (1ull << 40)
-#define NDK_TOKEN_OF_REGION (1ull << 41) /* in its place: the region tells its key */
+#define NDK_TOKEN_OF_REGION (1ull << 41) /* `region` is valid: the key is the region's */
 
 struct ndk_tokens {
-    struct lock lock; /* LOCK_NDK_MEMORY: who takes and gives back; down to free */
-    uint32_t used;    /* places that were ever given out, and place 0 */
+    struct lock lock; /* LOCK_NDK_MEMORY: taken to take or give back a token; down to free */
+    uint32_t used;    /* places ever used, place 0 included */
     uint32_t free;    /* the first free one of these, 0: none */
     _Atomic(struct ndk_token *) *chunks;
 };
@@ -75,7 +75,7 @@ static inline const void *ndk_tokens_region(const struct ndk_tokens *tokens, uin
     return at->region;
 }
 
-/* The key of a token. False: it names nothing now, or a region of ndk_tokens_take_region. */
+/* The key of a token. False: the token is not in use, or names a region of ndk_tokens_take_region. */
 static inline bool ndk_tokens_find(const struct ndk_tokens *tokens, uint32_t token, uint32_t *lkey)
 {
     const struct ndk_token *at = ndk_tokens_place(tokens, token);

@@ -38,7 +38,7 @@ static void tell(struct ndk_notice *notice, NTSTATUS status)
     cq->notify(cq->notify_context, status);
 }
 
-/* Types without a meaning are taken for the weakest: the function cannot fail. */
+/* Takes an unknown type for the weakest: the function cannot fail. */
 static VOID arm(NDK_CQ *cq, ULONG type)
 {
     if (type > NDK_CQ_NOTIFY_SOLICITED)
@@ -129,7 +129,7 @@ static void destroy(struct nd_object *object)
 {
     struct ndk_cq *cq = container_of((struct nd_cq *)object, struct ndk_cq, core);
 
-    nd_cq_cancel(&cq->core); /* what a callback armed that ran when the queue was closed */
+    nd_cq_cancel(&cq->core); /* a callback may have armed it while it was closed */
     nd_cq_fini(&cq->core);
     ndk_object_gone(&cq->object);
 }

@@ -8,8 +8,8 @@
 #include "ndspi/core/queue/cq.h"
 
 /*
- * ndk_notice - the consumer's callback for the end of an arm, which a worker calls: once for all arms that end while it
- * is queued, and once more for those that end while it runs.
+ * ndk_notice - has a worker call the consumer's callback when an arm ends: once for all arms that end while the call is
+ * queued, and once more for those that end while it runs.
  */
 struct ndk_notice {
     struct nd_call core; /* for the arming function */

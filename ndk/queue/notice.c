@@ -19,7 +19,7 @@ static void run(struct ndk_call *call)
     ndk_worker_give(notice->worker, &notice->call);
 }
 
-/* Whether it has to be given to the worker now. */
+/* Whether to queue the call to the worker now. */
 static bool becomes_due(struct ndk_notice *notice)
 {
     uint32_t now = atomic_load_explicit(&notice->state, memory_order_relaxed), next;

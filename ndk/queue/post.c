@@ -45,7 +45,7 @@ static uint32_t with_inline(ULONG flags, ULONG same)
     return core_flags(flags, same) | (flags & NDK_OP_FLAG_INLINE ? ND_OP_FLAG_INLINE : 0);
 }
 
-/* The call refuses an initiator request: deferred ones before it go to the device all the same. */
+/* The call refuses an initiator request; deferred ones before it still go to the device. */
 static NTSTATUS refuse(struct ndk_qp *qp, NTSTATUS status)
 {
     return nd_chain_end(&qp->core.initiator, 0, status);
@@ -67,8 +67,8 @@ static NTSTATUS list_of(
 }
 
 /*
- * The queue knows it now: the next list of one entry of that region is usual. Tokens that name no region of their own,
- * but mapped or fast memory, are looked up each time.
+ * Has the queue remember the token's key: the next list of one entry of that region takes the fast path. Tokens of
+ * mapped or fast-registered memory are looked up each time.
  */
 static void know(struct ndk_qp *qp, struct nd_queue *queue, const NDK_SGE *list, ULONG n)
 {
@@ -107,7 +107,7 @@ static __attribute__((noinline)) HRESULT send_locked(
     return send_other(queue, context, list, n, flags);
 }
 
-/* A function of its own: inside the next one the compiler keeps queue pair and queue in a register each. */
+/* A function of its own: inlined into the next one, queue pair and queue would each occupy a register. */
 static __attribute__((noinline)) NTSTATUS send_known(
     struct nd_queue *queue, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags)
 {
@@ -173,7 +173,7 @@ NTSTATUS ndk_receive(NDK_QP *qp, PVOID context, const NDK_SGE *list, ULONG n)
 VOID ndk_flush(NDK_QP *qp)
 {
     (void)nd_qp_flush(
-        &from(qp)->core); /* fails where the device does: its queues have failed, too */
+        &from(qp)->core); /* fails only if the device failed; then its queues have failed, too */
 }
 
 /* ---- the peer's memory ---- */
@@ -184,7 +184,7 @@ static struct nd_remote remote_of(UINT64 address, UINT32 token)
 }
 
 /*
- * Whether a Read may store there: where that takes a right for the peer, the privileged token does not give it. A list
+ * Whether a Read may store there: if its target needs a remote right, the privileged token does not give it. A list
  * that is too long is not read.
  */
 static bool takes_reads(const struct ndk_qp *qp, const NDK_SGE *list, ULONG n)
@@ -231,7 +231,7 @@ static void *in_domain(const struct ndk_qp *qp, NDK_OBJECT_HEADER *header, NDK_O
     return ndk_object_of(header, type, qp->object.root);
 }
 
-/* A window that is bound already, or not bound: the pages have one code for the state of an object. */
+/* A window is bound already, or not bound: the pages have one code for the state of an object. */
 static NTSTATUS window_posted(HRESULT status)
 {
     return status == ND_INVALID_DEVICE_REQUEST ? STATUS_INVALID_DEVICE_STATE : ndk_posted(status);
@@ -280,7 +280,9 @@ NTSTATUS ndk_fast_register(NDK_QP *given, PVOID context, NDK_MR *region, ULONG c
 
     if (!frmr || !frmr->region.fast || frmr->region.pd != qp->pd || !list)
         return refuse(qp, STATUS_INVALID_PARAMETER);
-    /* More than the region takes, or a region that takes none yet: the core refuses that, and the list is not read. */
+    /*
+     * Does not read a list with more pages than the region takes (none before its initialisation): the core refuses it.
+     */
     if (count <= frmr->core.max_pages && !ndk_lams_have(&qp->pd->adapter->lams, list, count))
         return refuse(qp, STATUS_ACCESS_VIOLATION);
     return ndk_posted(

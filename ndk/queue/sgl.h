@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sgl.h - lists of local memory with the device's keys in the place of tokens, and what a post answers. */
+/* sgl.h - translates lists of local memory, from tokens to the device's keys, and the status of a post. */
 #ifndef NDK_QUEUE_SGL_H
 #define NDK_QUEUE_SGL_H
 

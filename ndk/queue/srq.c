@@ -91,7 +91,7 @@ static void destroy(struct nd_object *object)
 {
     struct ndk_srq *srq = container_of((struct nd_srq *)object, struct ndk_srq, core);
 
-    nd_srq_cancel(&srq->core); /* what a callback armed that ran when the queue was closed */
+    nd_srq_cancel(&srq->core); /* a callback may have armed it while it was closed */
     nd_srq_fini(&srq->core);
     ndk_object_gone(&srq->object);
 }

@@ -80,7 +80,7 @@ static NTSTATUS create_connector(
     return ndk_making_end(&making, status, (void *const *)out);
 }
 
-/* ---- listeners tell of connectors, which are the consumer's then ---- */
+/* ---- listeners deliver connectors, which the consumer owns from then on ---- */
 
 struct connect_event {
     NDK_FN_CONNECT_EVENT_CALLBACK event;

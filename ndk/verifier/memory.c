@@ -15,7 +15,7 @@ struct mapping {
 
 static struct list_head mappings = { { &mappings.n, &mappings.n } };
 
-/* The last ones; a token may come again, so this is read only for one that names nothing. */
+/* The last lost tokens; a token may be reused, so only one that names nothing is looked up here. */
 static struct lost {
     const NDK_MR *region;
     const struct ndk_pd *pd;
@@ -128,7 +128,7 @@ static bool report_lost(
     return found;
 }
 
-/* Whether it was this entry. */
+/* Reports this entry if it was the cause of the refusal. Returns whether it was. */
 static bool refused(const struct ndk_use *use, struct ndk_pd *pd, const NDK_SGE *entry, ULONG index)
 {
     const struct nd_frmr *frmr;

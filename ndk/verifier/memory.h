@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.h - what the checker knows of mappings, and of tokens that name nothing any more. */
+/* memory.h - the checker's record of mappings, and of tokens that no longer name a region. */
 #ifndef NDK_VERIFIER_MEMORY_H
 #define NDK_VERIFIER_MEMORY_H
 
@@ -13,7 +13,7 @@ bool ndk_mapping_released(const struct ndk_use *use, const NDK_LOGICAL_ADDRESS_M
 /* As ndk_shadow_report_open. */
 bool ndk_mappings_report(const struct ndk_root *root, const char *call);
 
-/* A call took a region's token: NDK_NO_TOKEN: it had none. */
+/* A call ended the use of a region's token; NDK_NO_TOKEN: the region had none. */
 void ndk_token_lost(const NDK_MR *region, UINT32 token, const char *call);
 /* NdkBind was refused: reports a region that is not registered. */
 void ndk_bind_refused(const struct ndk_use *use, NDK_MR *region);

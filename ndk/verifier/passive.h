@@ -12,9 +12,9 @@ void ndk_not_passive(const char *call, const char *kind, const void *object);
 void ndk_not_passive_at_all(const char *call, const char *kind, const void *object);
 
 /*
- * ndk_passive_expected  what blocks was called. Above PASSIVE_LEVEL the checker reports it; without the checker debug
- *                       builds name the call and abort, others go on
- * ndk_passive_required  the call would wait for the very callback that makes it: without the checker every build
+ * ndk_passive_expected  a function that blocks was called. Above PASSIVE_LEVEL the checker reports it; without the
+ *                       checker debug builds name the call and abort, other builds go on
+ * ndk_passive_required  the call would wait for the callback that it is made in: without the checker every build
  *                       aborts. Returns false where the checker only logs: the call must do nothing then
  * call          in: its name
  * kind, object  in: of the object: its type, its address
@@ -33,7 +33,7 @@ static inline bool ndk_passive_required(const char *call, const char *kind, cons
     return false;
 }
 
-/* ndk_paged_expected - paged pool is wanted. At DISPATCH_LEVEL the checker reports it. */
+/* ndk_paged_expected - paged pool is allocated. At DISPATCH_LEVEL the checker reports it. */
 void ndk_paged_expected(const char *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.h - what the checker (NDK_VERIFIER) tells of a rule that a consumer broke: one line on standard error, with
- * the call, the object, what happened, the rule, and what to do.
+ * report.h - how the checker (NDK_VERIFIER) reports a broken rule: one line on standard error, with the call, the
+ * object, what happened, the rule, and what to do.
  */
 #ifndef NDK_VERIFIER_REPORT_H
 #define NDK_VERIFIER_REPORT_H

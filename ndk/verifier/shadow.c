@@ -83,7 +83,7 @@ static struct ndk_shadow *oldest_locked(void)
     return shadow;
 }
 
-/* In the place of the object's free function: its memory stays. */
+/* Replaces the object's free function: the memory stays. */
 static void bury(struct ndk_object *object)
 {
     struct ndk_shadow *shadow, *oldest;
@@ -177,7 +177,7 @@ static const struct ndk_use *in_lane_locked(const struct ndk_shadow *shadow, enu
     return use;
 }
 
-/* Returns false: nothing more may be done. */
+/* Returns false: the call must do nothing more. */
 static bool check_object_locked(
     struct ndk_shadow *shadow, const void *object, NDK_OBJECT_TYPE type, const char *call)
 {
@@ -265,7 +265,7 @@ bool ndk_use_argument(const struct ndk_use *use, const void *object)
     return may;
 }
 
-/* Whether the object may be closed beside this call: inside it, or in its completion callback. */
+/* Whether the object may be closed while this call runs: in the call itself, or in its completion callback. */
 static bool may_run_on(const struct ndk_use *use)
 {
     return pthread_equal(use->thread, pthread_self()) || use->number == ndk_completing;

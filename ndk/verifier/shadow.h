@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shadow.h - what the checker knows of the objects of adapters that were opened with NDK_VERIFIER: one shadow for each,
- * found by the object's address, and the calls that run on it.
+ * shadow.h - the checker's record of the objects of adapters that were opened with NDK_VERIFIER: one shadow for each,
+ * found by the object's address, and the calls that run on the object.
  *
- * The objects get tables whose functions check first and then call the plain ones (tables.h). Their memory is not freed
- * when they are closed, until NDK_DEAD_MOST others were: so the checker can report a call on a closed object, and the
- * call harms nothing. One lock guards all of it. Without the checker nothing here is called.
+ * The objects get tables whose functions check first and then call the plain ones (tables.h). The memory of a closed
+ * object is not freed until NDK_DEAD_MOST others were closed: so the checker can report a call on it, which does
+ * nothing. One lock guards all of it. Without the checker nothing here is called.
  */
 #ifndef NDK_VERIFIER_SHADOW_H
 #define NDK_VERIFIER_SHADOW_H
@@ -58,7 +58,7 @@ struct ndk_use {
 /*
  * ndk_use_begin - a checked function begins.
  * object  in: what it is called on
- * type    in: what that should be; NdkObjectTypeUndefined: any
+ * type    in: the type that the object should have; NdkObjectTypeUndefined: any
  * call    in: its name; NULL: as the object's close function is called
  * Returns false: the object is closed, or none. Then nothing else may be done.
  */
@@ -70,7 +70,7 @@ void ndk_use_end(struct ndk_use *use);
 /* Another object of the call; may be NULL. Returns false: it is closed. */
 bool ndk_use_argument(const struct ndk_use *use, const void *object);
 
-/* The call closes its object: that is checked, and noted. */
+/* The call closes its object: checks and records that. */
 void ndk_use_closes(struct ndk_use *use);
 
 /* The object is the consumer's from now on. of_callback in: NULL, or what is freed with it. */
@@ -89,10 +89,10 @@ void ndk_shadow_watch(struct ndk_object *object);
 bool ndk_shadow_known(const void *object);
 
 /*
- * ndk_shadow_report_open - reports what the consumer has and did not close.
- * root  in: the adapter whose objects; NULL: of all adapters, and these, too
+ * ndk_shadow_report_open - reports the objects that the consumer did not close.
+ * root  in: reports the objects of this adapter; NULL: of all adapters, and the adapters, too
  * call  in: what ends
- * Returns whether there was anything. ndk_report_end is the caller's.
+ * Returns whether it reported any. The caller calls ndk_report_end.
  */
 bool ndk_shadow_report_open(const struct ndk_root *root, enum ndk_rule rule, const char *call);
 

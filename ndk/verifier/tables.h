@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables.h - the checked tables. Their functions check, and hand everything on to the object's plain ones. Those of a
- * closed object do nothing: they answer STATUS_INVALID_DEVICE_STATE, 0, or of a close STATUS_SUCCESS.
+ * tables.h - the checked tables. Their functions check, then call the object's plain ones. On a closed object they do
+ * nothing but return STATUS_INVALID_DEVICE_STATE, 0, or, for a close, STATUS_SUCCESS.
  */
 #ifndef NDK_VERIFIER_TABLES_H
 #define NDK_VERIFIER_TABLES_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndk/verifier/watch.h"
 
-/* An MDL of a call, and what it was. */
+/* An MDL of a call, with a copy of it. */
 struct mdl_copy {
     struct mdl_copy *next;
-    const MDL *mdl; /* NULL: freed meanwhile, and told of */
+    const MDL *mdl; /* NULL: freed meanwhile, and reported */
     MDL was;
-    bool last; /* what follows it is not the call's */
+    bool last; /* later MDLs are not the call's */
 };
 
 struct ndk_watched {
@@ -41,7 +41,7 @@ static struct ndk_watched *make(const struct ndk_use *use, PVOID context)
 
 /* ---- MDLs ---- */
 
-/* What of an MDL is another, or NULL. */
+/* The name of the first member that has changed, or NULL. */
 static const char *difference(const struct mdl_copy *copy)
 {
     const MDL *now = copy->mdl, *was = &copy->was;
@@ -55,7 +55,7 @@ static const char *difference(const struct mdl_copy *copy)
     return !copy->last && now->Next != was->Next ? "Next" : NULL;
 }
 
-/* The call has ended. A chain that was changed is followed no further: what its MDLs were is in the copies. */
+/* The call has ended. Compares by the copies, and stops at the first change: the chain may be broken from there on. */
 static void check_mdls(struct ndk_watched *watched)
 {
     const char *changed = NULL;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - the callbacks of checked calls: the consumer's are called by the checker's, which know of which call they
- * are, that the object is the consumer's now, or that the MDLs were left alone.
+ * watch.h - the callbacks of checked calls: the checker's own callback records the call that it ends, gives the object
+ * to the consumer or compares the MDLs, then calls the consumer's.
  *
- * Where there is no memory for that, the consumer's callback is handed on as it is.
+ * Without memory for that, the consumer's callback is passed on unchanged.
  */
 #ifndef NDK_VERIFIER_WATCH_H
 #define NDK_VERIFIER_WATCH_H
 
 #include "ndk/verifier/shadow.h"
 
-/* What becomes of the callback of a call; freed after it, or when there is none. */
+/* The record for the callback of a call; freed after the callback, or if none comes. */
 struct ndk_watched;
 
 /* A call with a request completion, on its stack. */
 struct ndk_watch {
     struct ndk_use *use;
-    NDK_FN_REQUEST_COMPLETION completion; /* these two are handed on */
+    NDK_FN_REQUEST_COMPLETION completion; /* these two are passed on */
     PVOID context;
     struct ndk_watched *watched;
 };

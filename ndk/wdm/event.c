@@ -26,7 +26,7 @@ VOID KeInitializeEvent(PRKEVENT event, EVENT_TYPE type, BOOLEAN signalled)
         .State = signalled != 0 };
 }
 
-/* A waiter may return and free the event as soon as the state is stored: after it the address alone is used. */
+/* A waiter may return and free the event as soon as the state is stored: after that only the address is used. */
 LONG KeSetEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait)
 {
     int woken = event->Type == NOTIFICATION ? INT32_MAX : 1;

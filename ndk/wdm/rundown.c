@@ -33,7 +33,7 @@ BOOLEAN ExAcquireRundownProtection(PEX_RUNDOWN_REF ref)
 
 VOID ExReleaseRundownProtection(PEX_RUNDOWN_REF ref)
 {
-    /* The last user of one that is run down: from here on the address alone is used. */
+    /* The last user of one that is run down: from here on only the address is used. */
     if (atomic_fetch_sub_explicit(word_of(ref), USER, memory_order_release) == (USER | RUN_DOWN))
         futex_wake(word_of(ref), INT32_MAX);
 }

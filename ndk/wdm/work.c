@@ -90,7 +90,7 @@ static struct team workers = {
     .done = PTHREAD_COND_INITIALIZER,
 };
 
-/* The item is its owner's again when the routine begins. */
+/* The owner may reuse the item when the routine begins. */
 static void run_work(struct team *team)
 {
     WORK_QUEUE_ITEM *item =
