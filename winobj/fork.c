@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork.c - the child of a fork: its handles of events, ports and threads go on working, on copies of the objects; the
- * parent's waiting threads and exported descriptors stay the parent's. The reactor has seen to itself before.
+ * parent's waiting threads and exported descriptors stay the parent's. The reactor has handled its own fork before.
  */
 #include "winobj/fork.h"
 

@@ -2,8 +2,8 @@
 /*
  * provider.h - what a provider of overlapped operations uses of winobj. Internal: programs never see it; libndspi does.
  *
- * Two things: file objects (the handles overlapped requests run on), and the completion of a request. What a waiting
- * thread has to move so that its wait can end is a source of the reactor (reactor/reactor.h).
+ * Two things: file objects (the handles overlapped requests run on), and the completion of a request. A device that
+ * waiting threads have to drive is a source of the reactor (reactor/reactor.h).
  *
  * docs/internals/completion.md has the contract of an OVERLAPPED; this file implements it.
  */

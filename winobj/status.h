@@ -6,8 +6,8 @@
 #include <windows.h>
 
 /*
- * win_error_from_status - the Win32 error Windows answers for a status (RtlNtStatusToDosError). A status without a row:
- * ERROR_MR_MID_NOT_FOUND.
+ * win_error_from_status - the Win32 error that Windows has for a status (RtlNtStatusToDosError). A status without a
+ * row: ERROR_MR_MID_NOT_FOUND.
  */
 DWORD win_error_from_status(LONG status);
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What of flags is an attribute that Linux does not keep, and so without effect. */
+/* The attributes among the flags that Linux does not keep; they have no effect. */
 #define ATTRIBUTES_IGNORED                                                                         \
     (FILE_ATTRIBUTE_NORMAL | FILE_ATTRIBUTE_TEMPORARY | FILE_ATTRIBUTE_HIDDEN |                    \
         FILE_ATTRIBUTE_ARCHIVE)
@@ -69,8 +69,8 @@ static DWORD plain_access(DWORD access, DWORD flags)
 }
 
 /*
- * A file that is only read is opened for writing, too, since an exclusive lock needs that; not a program, which no
- * process could start meanwhile, nor a pipe, which would be a writer of its own.
+ * A file that is only read is opened for writing, too, since an exclusive lock needs that; but not a program, which no
+ * process could start meanwhile, nor a pipe, which would get a second writer.
  */
 static bool read_alone(const struct opening *opening)
 {
@@ -119,7 +119,7 @@ static int open_disposed(struct opening *opening)
     if (fd >= 0 || errno != ENOENT || opening->disposition == OPEN_EXISTING ||
         opening->disposition == TRUNCATE_EXISTING)
         return fd;
-    /* Another process has deleted it meanwhile, or it is a link to what is not there, which O_EXCL refuses. */
+    /* Another process has deleted it meanwhile, or it is a dangling link, which O_EXCL refuses. */
     opening->existed = false;
     return open_path(opening, O_CREAT);
 }
@@ -141,7 +141,7 @@ DWORD files_path_error(const char *path, int error)
     return result;
 }
 
-/* Whether the open file suits what is asked of it; empties it where the disposition says so. A Win32 error. */
+/* Checks the open file against the arguments; empties it if the disposition says so. A Win32 error. */
 static DWORD settle_open(const struct opening *opening, int fd, struct plain_file *plain)
 {
     const bool empties = opening->existed && (opening->disposition == CREATE_ALWAYS ||
@@ -159,7 +159,7 @@ static DWORD settle_open(const struct opening *opening, int fd, struct plain_fil
     if (opening->existed && !(status.st_mode & 0222) &&
         (empties || (opening->access & (PLAIN_WRITE | PLAIN_DELETE))))
         return ERROR_ACCESS_DENIED;
-    /* Emptying is an access of its own to those who refuse to share. */
+    /* To a handle that refuses to share writing, emptying counts as a write. */
     if ((error = share_take(fd, opening->access | (empties ? PLAIN_WRITE : 0), opening->share)))
         return error;
     if (empties && ftruncate(fd, 0))
@@ -235,8 +235,8 @@ static HANDLE open_pipe(
  * name         a path of Linux; backslashes are slashes; \\?\ in front has no effect. NUL, CONIN$, CONOUT$;
  *              \\.\pipe\NAME: a named pipe's client (OPEN_EXISTING or OPEN_ALWAYS; share does not count)
  * access       GENERIC_READ, GENERIC_WRITE, GENERIC_ALL, DELETE, FILE_READ_DATA, FILE_WRITE_DATA; 0: attributes alone
- * share        FILE_SHARE_*: what other handles may do, of all processes that use this library; other programs are not
- *              held to it
+ * share        FILE_SHARE_*: what other handles may do, of all processes that use this library; it does not bind other
+ *              programs
  * attributes   in: bInheritHandle: whether CreateProcess may hand it on; may be NULL. A descriptor is not looked at
  * disposition  CREATE_NEW to TRUNCATE_EXISTING
  * flags        FILE_FLAG_* of the header. FILE_ATTRIBUTE_READONLY of a new file; other attributes have no effect

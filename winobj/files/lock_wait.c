@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_wait.c - overlapped locks that wait for another handle. Nobody tells when a lock of another process goes but a
- * call that blocks, and a thread in that could not be cancelled: so the reactor tries again, after ever longer pauses.
+ * lock_wait.c - overlapped locks that wait for another handle. Only a blocking call reports when another process
+ * releases its lock, and a thread in that call could not be cancelled: so the reactor tries again, after ever longer
+ * pauses.
  */
 #include "winobj/files/plain.h"
 
@@ -31,7 +32,7 @@ static void source_free(struct reactor_source *source)
         free(wait);
 }
 
-/* Of the one who has claimed the request. */
+/* The caller has claimed the request. */
 static void end(struct lock_wait *wait, LONG status)
 {
     win_request_end(&wait->request, status, 0);
@@ -47,7 +48,7 @@ static void pause_and_retry(struct lock_wait *wait)
     reactor_deadline(&wait->source, clock_now_ns() + pause_ns);
 }
 
-/* A lock that was got after its request was cancelled is given back. */
+/* If the request was cancelled before its lock was acquired, releases the lock. */
 static void retry(struct reactor_source *source, enum reactor_how how)
 {
     struct lock_wait *wait = (struct lock_wait *)source;
@@ -91,7 +92,7 @@ DWORD lock_wait(struct win_file *file, uint64_t bytes, bool exclusive, OVERLAPPE
     wait->exclusive = exclusive;
     wait->pause_ns = PAUSE_FIRST_NS;
     reactor_source_init(&wait->source, &source_ops, -1);
-    /* first of all: from win_request_begin on, any thread may cancel, which takes the source away */
+    /* added first: from win_request_begin on any thread may cancel, which removes the source */
     if (!reactor_add(&wait->source, 0)) {
         reactor_ref(&wait->source);
         wait->begun = true;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * GetFileAttributesA, GetFileAttributesW - FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY (nobody may write it), or
+ * GetFileAttributesA, GetFileAttributesW - FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY (no user may write it), or
  * FILE_ATTRIBUTE_ARCHIVE of an ordinary file. INVALID_FILE_ATTRIBUTES with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
  * ERROR_ACCESS_DENIED, ERROR_NOT_ENOUGH_MEMORY.
  */
@@ -36,7 +36,7 @@ DWORD WINAPI GetFileAttributesA(LPCSTR name)
     return FILE_ATTRIBUTE_ARCHIVE | (status.st_mode & 0222 ? 0 : FILE_ATTRIBUTE_READONLY);
 }
 
-/* A Win32 error. A file that this user cannot open has no handle of this user either. */
+/* A Win32 error. If this user cannot open the file, the user has no open handle of it either. */
 static DWORD delete_path(const char *path)
 {
     struct stat status;

@@ -38,7 +38,7 @@ bool ring_read(struct ring_op *op, int fd, void *buffer, size_t bytes, int64_t o
     return false;
 }
 
-/* Nothing was begun, so nothing is there to cancel. */
+/* No operation was begun, so there is none to cancel. */
 void ring_cancel(struct ring_op *op)
 {
     (void)op;

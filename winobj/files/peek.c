@@ -27,7 +27,7 @@ static DWORD copy(const struct plain_file *plain, struct win_peek *peek)
     }
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return files_error(errno);
-    /* a wish: else fewer octets are seen */
+    /* if this fails, fewer octets are seen */
     fcntl(ends[0], F_SETPIPE_SZ, fcntl(plain->fd, F_GETPIPE_SZ));
     if (tee(plain->fd, ends[1], bytes, SPLICE_F_NONBLOCK) < 0 && errno != EAGAIN)
         error = files_error(errno);
@@ -50,7 +50,7 @@ DWORD plain_peek(struct win_file *file, struct win_peek *peek)
         return ERROR_INVALID_FUNCTION;
     if (!(plain->access & PLAIN_READ))
         return ERROR_ACCESS_DENIED;
-    /* before the look: all is there then */
+    /* asked before the copy: a closed end sends no more */
     hung = poll(&end, 1, 0) == 1 && (end.revents & POLLHUP);
     if (ioctl(plain->fd, FIONREAD, &total))
         return files_error(errno);

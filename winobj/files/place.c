@@ -47,7 +47,7 @@ BOOL WINAPI SetFilePointerEx(
 }
 
 /*
- * SetEndOfFile - the file ends where it stands: cuts it off, or extends it with zeros.
+ * SetEndOfFile - makes the file end at its current position: truncates it, or extends it with zeros.
  * Returns FALSE with ERROR_ACCESS_DENIED (not opened for writing), ERROR_INVALID_HANDLE, ERROR_INVALID_FUNCTION (no
  * file), ERROR_DISK_FULL.
  */

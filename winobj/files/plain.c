@@ -53,7 +53,7 @@ int plain_read(
     return 0;
 }
 
-/* Writes once. A pipe without readers raises SIGPIPE, which the program must not get: it is taken back. */
+/* Writes once. A pipe without readers raises SIGPIPE, which the program must not get: this removes it. */
 static ssize_t write_quietly(const struct plain_file *plain, const void *buffer, size_t bytes)
 {
     static const struct timespec at_once;
@@ -111,7 +111,7 @@ static int64_t place(const struct plain_file *plain, const OVERLAPPED *overlappe
     return lseek(plain->fd, 0, SEEK_CUR);
 }
 
-/* The thread may sleep in a call of the system: the background thread does the library's work at once. */
+/* The thread may block in a system call: from now on the background thread does the library's work. */
 static void before_blocking(const struct plain_file *plain)
 {
     if (plain->type != FILE_TYPE_DISK)
@@ -206,7 +206,7 @@ static DWORD file_type(struct win_file *file)
     return ((const struct plain_file *)win_file_room(file))->type;
 }
 
-/* The file is deleted when this process closes it, whatever the other does. */
+/* This process deletes the file when it closes it, even if the other still uses it. */
 static DWORD file_carry(struct win_file *file, struct win_parcel *parcel)
 {
     struct plain_file *plain = win_file_room(file);
@@ -249,8 +249,7 @@ static void file_closed(struct win_file *file)
     struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
     if (!plain->borrowed &&
-        !atomic_load(
-            &plain->shared)) /* now: a thread of the pool may have the descriptor for longer */
+        !atomic_load(&plain->shared)) /* now: a pool thread may use the descriptor for longer */
         fcntl(plain->fd, F_OFD_SETLK, &all);
     if (plain->flags & FILE_FLAG_DELETE_ON_CLOSE)
         unlink(plain->path);

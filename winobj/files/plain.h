@@ -11,7 +11,7 @@
 
 #include "util/list.h"
 
-/* Which end of a console a handle is: a terminal has no such ends, so it is said when the handle is made. */
+/* Which end of a console a handle is: a terminal has no such ends, so the creator of the handle says it. */
 enum plain_console { PLAIN_NO_CONSOLE, PLAIN_CONSOLE_INPUT, PLAIN_CONSOLE_OUTPUT };
 
 /* win_file_room of the kind. All but ranges is constant once there is a handle. */
@@ -44,7 +44,7 @@ DWORD plain_type(int fd);
 /* The plain file of a handle, whose file is referenced; NULL with ERROR_INVALID_HANDLE. */
 struct win_file *plain_pin(HANDLE handle, struct plain_file **plain);
 
-/* Transfers at a place of the file, or PLACE_NONE, where the descriptor stands. 0, or a negative errno. */
+/* Transfers at a place of the file; PLACE_NONE: at the descriptor's position. 0, or a negative errno. */
 int plain_read(
     const struct plain_file *plain, void *buffer, DWORD bytes, int64_t offset, DWORD *done);
 int plain_write(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * queue.c - overlapped transfers of files, which may end in any order. io_uring does the reads of disk files where
- * the kernel lets us (ring.h), threads of the pool all else. Until a thread takes a request up, a cancel ends it; one
- * that the kernel has it is asked to end.
+ * the kernel lets us (ring.h), threads of the pool all else. A cancel ends a request that no thread has taken up; for
+ * one that the kernel has, it asks the kernel.
  */
 #include "winobj/files/plain.h"
 
@@ -28,7 +28,7 @@ struct job {
     uint64_t offset;
     DWORD done; /* octets that were moved so far */
     struct ring_op op;
-    atomic_bool on_ring; /* a cancel asks the ring, and the ring's end of it claims the request */
+    atomic_bool on_ring; /* a cancel asks the ring, and the ring's completion claims the request */
 };
 
 static struct once jobs_once = ONCE_INIT;
@@ -40,8 +40,8 @@ static struct job *job_of(struct win_request *request)
 }
 
 /*
- * The ring has the buffer as long as on_ring is set, so that nobody else may end the request then. on_ring is set
- * before cancelling is looked at, and cancelling before this looks at on_ring: one of the two sees the other.
+ * While on_ring is set the ring uses the buffer, so no other thread may end the request. One thread sets on_ring, then
+ * reads cancelling; the other sets cancelling, then reads on_ring here: so at least one sees the other.
  */
 static void job_cancel(struct win_request *request)
 {
@@ -80,7 +80,7 @@ static LONG transfer_ended(const struct job *job, int result, DWORD done)
     return job->kind == JOB_READ && !done && job->bytes ? STATUS_END_OF_FILE : STATUS_SUCCESS;
 }
 
-/* What is left of a transfer, at one go. job->done: out. */
+/* Does the rest of a transfer. job->done: out. */
 static LONG transfer(struct job *job)
 {
     const struct plain_file *plain = win_file_room(job->request.file);
@@ -131,13 +131,13 @@ static DWORD job_post(struct job *job)
 
     if (!once_run(&jobs_once, jobs_open) && win_pool_post(jobs, job))
         return ERROR_IO_PENDING;
-    if (win_request_claim(&job->request)) /* else a cancel was faster */
+    if (win_request_claim(&job->request)) /* else a cancel has ended it */
         error = win_request_end_at_once(&job->request, STATUS_NO_MEMORY, 0);
     win_request_unref(&job->request);
     return error;
 }
 
-/* The file ends where a read came short, as its size says now. */
+/* Whether a short read ended at the end of the file, by its present size. */
 static bool at_end(const struct job *job)
 {
     const struct plain_file *plain = win_file_room(job->request.file);
@@ -147,7 +147,7 @@ static bool at_end(const struct job *job)
            (uint64_t)status.st_size <= job->offset + job->done;
 }
 
-/* Whether what the ring has answered is the end of the read; else the rest is the pool's to do, or to fail. */
+/* Whether the ring's result ends the read; else the pool does the rest, or fails it. */
 static bool job_over(const struct job *job, int result)
 {
     if (result < 0)
@@ -173,7 +173,7 @@ static void job_ringed(struct ring_op *op, int result)
         win_request_unref(request);
         return;
     }
-    /* also what ended with the thread that began it, or was partial, or is no work for a ring */
+    /* also reads that ended with the thread that began them, were partial, or do not suit a ring */
     atomic_store(&job->on_ring, false);
     if (once_run(&jobs_once, jobs_open) || !win_pool_post(jobs, job)) {
         if (win_request_claim(request))
@@ -183,9 +183,8 @@ static void job_ringed(struct ring_op *op, int result)
 }
 
 /*
- * Gives a read to the ring. False: it is the pool's. Writes are the pool's, too: the kernel hands those of most file
- * systems to a thread of its own, one at a time. The range is checked here, so that the ring's end has nothing
- * left to find out.
+ * Gives a read to the ring. False: the pool has to do it. The pool does all writes, too: for most file systems the
+ * kernel hands them to a thread of its own, one at a time. The range is checked here, so that the completion need not.
  */
 static bool job_ring(struct job *job)
 {
@@ -199,14 +198,14 @@ static bool job_ring(struct job *job)
     if (job->kind != JOB_READ || plain->type != FILE_TYPE_DISK || !ring_there())
         return false;
     atomic_store(&job->on_ring, true);
-    /* what has no place is the pool's to end */
+    /* the pool ends a transfer that has no place */
     if (!atomic_load(&request->cancelling) && place_checked(job, &offset, &status))
         begun = ring_read(&job->op, plain->fd, job->buffer, bytes, offset);
     if (begun)
         return true;
     atomic_store(&job->on_ring, false);
     if (atomic_load(&request->cancelling))
-        job_cancel(request); /* its cancel found the ring, which has nothing */
+        job_cancel(request); /* the cancel asked the ring, which does not have it */
     return false;
 }
 
@@ -221,7 +220,7 @@ static DWORD job_begin(struct win_file *file, struct job like, OVERLAPPED *overl
     job->offset = overlapped_offset(overlapped);
     job->op.done = job_ringed;
     atomic_init(&job->on_ring, false);
-    /* held for the ring or the thread */
+    /* the reference is the ring's or the pool thread's */
     if ((error = win_request_begin_held(file, &job->request, &job_ops, overlapped))) {
         free(job);
         return error;

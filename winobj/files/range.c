@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * range.c - LockFileEx, UnlockFileEx: locked octets of a file, by locks of the open file description. The list of a
- * handle's own ranges is there because Windows unlocks exactly what was locked, and a handle's exclusive lock excludes
+ * range.c - LockFileEx, UnlockFileEx: locked octets of a file, by locks of the open file description. Each handle lists
+ * its own ranges, because Windows unlocks exactly what was locked, and a handle's exclusive lock excludes the handle
  * itself, too.
  */
 #include "winobj/files/plain.h"
@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#define RANGE_END 0x7fffffffffffe000ull /* what is beyond belongs to share.c */
+#define RANGE_END 0x7fffffffffffe000ull /* share.c uses the octets beyond */
 
 struct range {
     struct list_node link;
@@ -172,9 +172,9 @@ static BOOL answer(struct win_file *file, DWORD error)
  * handles fail with ERROR_LOCK_VIOLATION (with a shared lock WriteFile alone); other programs are not held to it.
  * flags     LOCKFILE_EXCLUSIVE_LOCK: else shared; LOCKFILE_FAIL_IMMEDIATELY: does not wait for another handle's lock
  * low,high  how many octets; the locks may be beyond the end of the file
- * Returns   TRUE. FALSE with ERROR_IO_PENDING (the file was opened with FILE_FLAG_OVERLAPPED, and the lock waits: it is
- *           got 32 ms at most after it could be), ERROR_LOCK_VIOLATION (also where this handle has the octets and was
- *           not opened so), ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY,
+ * Returns   TRUE. FALSE with ERROR_IO_PENDING (the file was opened with FILE_FLAG_OVERLAPPED, and the lock waits: at
+ *           most 32 ms pass until it takes a free lock), ERROR_LOCK_VIOLATION (also where this handle has the octets
+ *           and was not opened so), ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY,
  *           ERROR_NO_SYSTEM_RESOURCES, ERROR_ACCESS_DENIED (exclusive, and Linux lets this user only read the file).
  */
 BOOL WINAPI LockFileEx(

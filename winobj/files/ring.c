@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - reads by io_uring (ring.h). The thread of the program submits its own, and takes what has ended at once:
- * one system call for what is cached. The ring's descriptor is in the reactor's set only while something is in flight
- * after that, so that no sleeping thread is woken for the former.
+ * ring.c - reads by io_uring (ring.h). The program's thread submits its reads itself, and takes completions at once:
+ * one system call for a cached read. The ring's descriptor is in the reactor's set only while reads remain in flight
+ * after that, so that a cached read wakes no sleeping thread.
  */
 #include "winobj/files/ring.h"
 
@@ -27,7 +27,7 @@ enum {
         64 << 10, /* octets from which on a thread of the kernel copies, not the program's */
 };
 
-/* A definite answer is kept; a shortage is not, and the next read asks again. */
+/* A definite answer is kept; after a shortage the next read asks again. */
 enum ring_state { RING_UNKNOWN, RING_OPEN, RING_REFUSED };
 
 static _Atomic(enum ring_state) state;
@@ -39,7 +39,7 @@ static struct {
     unsigned in_flight;
     bool opened;
     bool armed; /* the reactor waits for the ring */
-    bool asked; /* NDSPI_FILES=uring: it is worth a warning if it cannot be had */
+    bool asked; /* NDSPI_FILES=uring: warn if there is no ring */
 } ring = { .lock = LOCK_INIT(LOCK_WIN_RING, "io_uring") };
 
 /* ---- completions ---- */
@@ -52,7 +52,7 @@ static void reap_locked(struct list_head *ended)
     while (!io_uring_peek_cqe(&ring.uring, &cqe) && cqe) {
         struct ring_op *op = io_uring_cqe_get_data(cqe);
 
-        if (op) { /* else of a cancel, or of what was taken back */
+        if (op) { /* else the completion of a cancel, or of a withdrawn entry */
             op->result = cqe->res;
             list_add_tail(ended, &op->link);
             ring.in_flight--;
@@ -73,7 +73,7 @@ static void watch_locked(struct list_head *ended)
         ring.armed = wanted;
         return;
     }
-    /* No memory to wait with: reads of files end by themselves, so they are waited for here. */
+    /* Without memory for the reactor, waits here: reads of files always end. */
     while (wanted && ring.in_flight) {
         struct io_uring_cqe *cqe;
 
@@ -145,7 +145,7 @@ static void refused(const char *what, int error)
         why(error));
 }
 
-/* What this file submits, and that the kernel drops no completion. */
+/* Checks that the kernel knows the operations used here, and drops no completion. */
 static int check(const struct io_uring_params *params)
 {
     struct io_uring_probe *probe = io_uring_get_probe_ring(&ring.uring);
@@ -233,7 +233,7 @@ static bool submit_locked(struct io_uring_sqe *sqe)
     return false;
 }
 
-/* An entry to fill; NULL: none. What the kernel has refused so far is still there, as entries that do nothing. */
+/* An entry to fill; NULL: none. Entries that the kernel has refused are still queued, as no-ops. */
 static struct io_uring_sqe *entry_locked(void)
 {
     struct io_uring_sqe *sqe;
@@ -308,7 +308,7 @@ void win_ring_fork_end(void)
     lock_release(&ring.lock);
 }
 
-/* The ring's memory is not mapped here, and its descriptor is closed: what is in flight is the parent's. */
+/* The child does not map the ring's memory, and its descriptor is closed: reads in flight are the parent's. */
 void win_ring_forked(void)
 {
     if (ring.opened)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - reads of disk files by io_uring: one ring of the process, opened at the first of them. The kernel does what
- * is cached inside the call; the reactor waits for the rest. Where there is no ring (NDSPI_FILES, a build without
- * liburing, a kernel that refuses) nothing is taken, and threads of the pool do all (queue.c).
+ * ring.h - reads of disk files by io_uring: one ring of the process, opened at the first of them. The kernel does
+ * cached reads inside the call; the reactor waits for the others. Without a ring (NDSPI_FILES, a build without
+ * liburing, a kernel that refuses) pool threads do all reads (queue.c).
  *
  * Threads: any. The child of a fork has none of its parent's operations, and opens a ring of its own.
  */
@@ -19,7 +19,7 @@
 struct ring_op {
     /*
      * Called once, without any lock, by the thread that began it or by one of the reactor; result: octets, or a
-     * negative errno. As the kernel's: it may be less than was asked for, -ECANCELED also because the thread that began
+     * negative errno. As the kernel returns it: maybe less than was asked for; -ECANCELED also if the thread that began
      * it has ended.
      */
     void (*done)(struct ring_op *op, int result);
@@ -27,7 +27,7 @@ struct ring_op {
     struct list_node link; /* likewise */
 };
 
-/* The most that one operation moves: what is more is the owner's to begin again. */
+/* The most that one operation moves: the owner begins another for the rest. */
 enum { RING_MOST = 1 << 30 };
 
 /* Whether there is a ring; opens it at need. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * share.c - sharing modes, between all handles of all processes that use this library. For reading, writing and
- * deleting there are two octets far beyond the end of any file: those who have the access hold a shared lock on the
- * one, those who refuse to share it on the other. A new handle takes its locks first, and then looks whether another
- * open file description has the opposite one: so of two that refuse each other at most one succeeds. The kernel drops
- * the locks of a process that was killed. A file system without such locks has no sharing modes.
+ * deleting there are two octets far beyond the end of any file: handles with the access hold a shared lock on the one,
+ * handles that refuse to share it on the other. A new handle takes its locks first, then checks whether another open
+ * file description has the opposite one: so of two that refuse each other at most one succeeds. The kernel drops the
+ * locks of a process that was killed. A file system without such locks has no sharing modes.
  */
 #include "winobj/files/plain.h"
 #include "winobj/fork.h"
@@ -16,7 +16,7 @@
 
 #define SHARE_PLACE 0x7ffffffffffff000ll
 
-/* So that two threads of a process do not refuse each other both. */
+/* Without it two threads of a process might refuse each other, so that neither succeeds. */
 static struct lock share_lock = LOCK_INIT(LOCK_WIN_FILE, "sharing modes");
 WIN_HELD_OVER_FORK(share_lock);
 

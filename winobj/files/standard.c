@@ -129,7 +129,7 @@ HANDLE WINAPI GetStdHandle(DWORD which)
     lock_release(&standard_lock);
     if (!before)
         return handle;
-    CloseHandle(handle); /* another thread was faster */
+    CloseHandle(handle); /* another thread has made one */
     return before;
 }
 

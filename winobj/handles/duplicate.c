@@ -90,7 +90,10 @@ static DWORD open_here(struct duplication *dup, const struct win_parcel *parcel)
     return parcel_inherit(dup->made, dup->inherit);
 }
 
-/* From another process, for this one or a third one. The keeper has the object stay until it has been opened. */
+/*
+ * Fetches from another process, for this one or a third one. The keeper keeps the object alive until it has been
+ * opened.
+ */
 static DWORD fetch(struct duplication *dup)
 {
     struct win_parcel parcel;
@@ -128,8 +131,8 @@ static DWORD close_source(const struct duplication *dup)
 
 /*
  * DuplicateHandle - another handle of an object, which lives until its last handle is closed.
- * from_process  whose handle it is: GetCurrentProcess(), or a handle of a process with PROCESS_DUP_HANDLE
- * to_process    who gets the duplicate: the same; may be NULL if to is
+ * from_process  the owner of handle: GetCurrentProcess(), or a handle of a process with PROCESS_DUP_HANDLE
+ * to_process    the process that gets the duplicate: as from_process; may be NULL if to is
  * handle        of any kind that this library makes, or GetCurrentThread(), GetCurrentProcess(): the duplicate then
  *               means the calling thread, or from_process, in every other thread or process, too
  * to            out; NULL: makes no duplicate
@@ -138,7 +141,7 @@ static DWORD close_source(const struct duplication *dup)
  * options       DUPLICATE_SAME_ACCESS; DUPLICATE_CLOSE_SOURCE closes handle, even if the duplication fails, unless
  *               from_process could not be asked
  * Another process takes part if it uses this library, and CreateProcess started it or it has had a handle of a process;
- * it may be another one than the caller's on both sides. What can go there is what CreateProcess hands on (create.c),
+ * from_process and to_process may both be other processes. What can go there is what CreateProcess hands on (create.c),
  * and sockets whichever handle they have. The call waits for that process: ask.h.
  * Returns       FALSE with ERROR_INVALID_HANDLE (not open), ERROR_INVALID_PARAMETER (another option; neither to nor
  *               DUPLICATE_CLOSE_SOURCE), ERROR_ACCESS_DENIED (the handle of a process lacks the right; the process has

@@ -2,7 +2,7 @@
 /*
  * critical_section.c - critical sections: recursive locks in Windows' 40 bytes.
  *
- * The thread inside is known by the address of a variable of its own, which it keeps over a fork.
+ * The address of a thread-local variable identifies the thread inside; it stays the same over a fork.
  */
 #include <windows.h>
 
@@ -29,7 +29,7 @@ static struct section *section_of(LPCRITICAL_SECTION section)
     return (struct section *)section;
 }
 
-/* Another thread's entry may be seen here or not: it is not this one's. */
+/* A racing entry of another thread does not matter: either value differs from this thread's. */
 static bool is_inside(struct section *section)
 {
     return atomic_load_explicit(&section->owner, memory_order_relaxed) == (uintptr_t)&self;

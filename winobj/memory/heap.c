@@ -255,7 +255,7 @@ SIZE_T WINAPI HeapSize(HANDLE handle, DWORD flags, LPCVOID memory)
 }
 
 /*
- * HeapSetInformation - what a heap does besides.
+ * HeapSetInformation - sets an option of a heap.
  * heap     NULL with HeapEnableTerminationOnCorruption: all heaps
  * what     HeapEnableTerminationOnCorruption: malloc ends the program when it sees corruption, with or without this;
  *          HeapCompatibilityInformation: value is a ULONG, 2; malloc is that kind of heap already

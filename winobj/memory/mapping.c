@@ -100,7 +100,7 @@ static DWORD mapping_carry(struct win_object *object, struct win_parcel *parcel)
     if (mapping->name && strlen(mapping->name) >= sizeof(parcel->name))
         return ERROR_NOT_SUPPORTED;
     fd = mapping->name ? another_user(mapping) : fcntl(mapping->fd, F_DUPFD_CLOEXEC, 3);
-    if (fd >= 0 && fd < 3) { /* the standard ones are for others */
+    if (fd >= 0 && fd < 3) { /* keep it off the standard descriptors */
         const int low = fd;
         fd = fcntl(low, F_DUPFD_CLOEXEC, 3);
         close(low);
@@ -131,7 +131,9 @@ static HANDLE fail(DWORD error)
     return NULL;
 }
 
-/* The name's own object, so that no event or mutex has the name beside it. The memory's file says what existed. */
+/*
+ * Takes the name as an object, so that no event or mutex can have it, too. The memory's file tells whether it existed.
+ */
 static bool take_name(struct mapping *mapping, bool create)
 {
     const struct names_new section = { .kind = NAMES_SECTION };
@@ -147,7 +149,7 @@ static int anonymous(uint64_t size)
     struct sysinfo system;
     int fd;
 
-    /* more than there can ever be: the program would be killed for touching it */
+    /* more than the system can ever have: the program would be killed when it touched it */
     if (size > INT64_MAX || sysinfo(&system) ||
         size / system.mem_unit > system.totalram + system.totalswap) {
         SetLastError(ERROR_COMMITMENT_LIMIT);

@@ -102,7 +102,7 @@ static int reserve(int fd, uint64_t size)
 
     if (size > INT64_MAX ||
         (!fstatvfs(fd, &room) && room.f_blocks && size / room.f_frsize > room.f_bavail))
-        return -ENOSPC; /* at once, not when the last page of others is taken */
+        return -ENOSPC; /* fail at once, without taking the last free pages */
     for (uint64_t at = 0, part; at < size; at += part) {
         int error;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secure_cache.c - AddSecureMemoryCacheCallback: programs that keep memory registered with a device drop what they know
- * of it before the memory goes.
+ * secure_cache.c - AddSecureMemoryCacheCallback: programs that keep memory registered with a device learn of it before
+ * the memory is freed.
  *
  * Callbacks run without a lock, on copies: they may free memory, add and remove callbacks.
  */
@@ -24,7 +24,7 @@ WIN_HELD_OVER_FORK(callbacks_lock);
 static PSECURE_MEMORY_CACHE_CALLBACK callbacks[MOST_CALLBACKS];
 static atomic_uint callback_count; /* changed under the lock */
 
-/* The thread is in a callback: what that frees is not reported, so that a callback never enters itself. */
+/* The thread is in a callback: memory that the callback frees is not reported, so it never recurses. */
 static _Thread_local bool reporting;
 
 void win_memory_goes(const void *address, size_t size)
@@ -80,7 +80,7 @@ BOOL WINAPI AddSecureMemoryCacheCallback(PSECURE_MEMORY_CACHE_CALLBACK callback)
 
 /*
  * RemoveSecureMemoryCacheCallback - undoes one AddSecureMemoryCacheCallback of the function. A call that another thread
- * has begun goes on. FALSE with ERROR_INVALID_PARAMETER: it is not there.
+ * has begun goes on. FALSE with ERROR_INVALID_PARAMETER: the function was not added.
  */
 BOOL WINAPI RemoveSecureMemoryCacheCallback(PSECURE_MEMORY_CACHE_CALLBACK callback)
 {

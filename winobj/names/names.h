@@ -4,10 +4,10 @@
  * memory, which winobj/memory has: one name is one object, of whatever kind.
  *
  * Their state, and the waits for them, are in memory that all processes of the user (in one PID namespace) map, under
- * one robust mutex of pthreads: the kernel hands it on when its holder is killed, and whoever gets it finishes from the
- * journal what the holder had begun. So, as between the threads of one process (dispatch.h), whoever signals satisfies
- * the waits, in whatever process they are. A wait for all is the exception: it is tried by its own process, which is
- * woken, so a signal that another call takes back at once may pass it by.
+ * one robust mutex of pthreads: if its holder is killed, the kernel hands the mutex to the next process, which finishes
+ * from the journal what the holder had begun. So, as between the threads of one process (dispatch.h), the signalling
+ * thread satisfies the waits of all processes. A wait for all is the exception: the signal wakes its process, which
+ * tries the wait itself, so it may miss a signal that another call takes back at once.
  *
  * A process has a slot as long as it has such a handle, and a POSIX lock of one octet of the file, which the kernel
  * drops when it ends. A process that waits has a socket, by which others wake it, and watches the processes that
@@ -37,13 +37,13 @@ enum names_kind {
     NAMES_SECTION
 };
 
-/* What is made if the name does not exist. */
+/* The object to make if the name does not exist. */
 struct names_new {
     enum names_kind kind;
     int32_t count;  /* event: 1: signalled; semaphore: units; mutex: 1: acquired by owner */
     int32_t most;   /* of a semaphore */
     uint32_t owner; /* the calling thread, by a number of its own in the process */
-    bool exact;     /* the name is that of the table (names_key, names_hidden): no program's */
+    bool exact;     /* the name is one of names_key or names_hidden, not a program's */
 };
 
 /*
@@ -60,21 +60,24 @@ struct names_new {
 int names_open(const char *name, const struct names_new *make, bool create, bool *existed);
 void names_close(int object); /* without names_lock */
 
-/* The name in the table, of NAMES_OCTETS at most; what a new one of the same state would be. Without names_lock. */
+/*
+ * The object's name in the table, of NAMES_OCTETS at most; like: out: a new object of the same state. Without
+ * names_lock.
+ */
 const char *names_key(int object, struct names_new *like);
 
-/* A name that no program can give, for an object without one that other processes shall have. */
+/* Makes a name that no program can give, for an unnamed object that other processes shall open. */
 void names_hidden(char name[64]);
 enum names_kind names_kind_of(int object);
 
 /* Whether names_open has ever had the shared memory; names_lock is only for then. */
 bool names_ready(void);
 
-/* The lock over everything shared; under the dispatcher's. The rest of this file is for its holder. */
+/* The lock over everything shared; under the dispatcher's. Its holder calls the rest of this file. */
 void names_lock(void);
 void names_unlock(void);
 
-/* Whether waits of this process may have ended since the last call: the holder then looks at them. */
+/* Whether waits of this process may have ended since the last call: the holder then checks them. */
 bool names_woken(void);
 
 /* Abandons the object, if it is a mutex whose owner was killed. */
@@ -103,18 +106,18 @@ struct names_wanted {
 };
 
 /*
- * names_wait_begin - others see the wait from now on. Returns its number, or -1 with the last error:
+ * names_wait_begin - makes the wait visible to other processes. Returns its number, or -1 with the last error:
  * ERROR_NO_SYSTEM_RESOURCES (512 waits, descriptors).
  */
 int names_wait_begin(const struct names_wanted *wanted, unsigned count, bool all, uint32_t owner);
 void names_wait_end(int wait);
-/* The result with which another thread or process ended it; -1: it goes on. */
+/* The result with which another thread or process ended the wait; -1: it has not ended. */
 int names_wait_result(int wait, bool *abandoned);
 
 /* Nothing ends the wait any more, until names_wait_end; false if a thread or process has ended it. */
 bool names_wait_withdraw(int wait);
 
-/* Watches the processes that have come to the wait's objects since it began. */
+/* Watches the processes that have opened the wait's objects since it began. */
 void names_wait_look(int wait);
 
 /* woken is called, without any lock, when a wait of this process may have ended. */

@@ -17,7 +17,7 @@ static bool fail(DWORD error)
     return false;
 }
 
-/* What the table has: whether the name is Global or Local, and the name. */
+/* The table's form of a name: whether it is Global or Local, and the name. */
 static bool key_of(const char *name, char key[NAMES_OCTETS])
 {
     bool global = !strncmp(name, "Global\\", 7);
@@ -42,7 +42,7 @@ static bool same_kind(uint32_t a, uint32_t b)
     return a == b || (a <= NAMES_EVENT_MANUAL && b <= NAMES_EVENT_MANUAL);
 }
 
-/* The object of a name that some process has a handle of; -1: none. Buries those that ended. */
+/* The object of a name for which some process has a handle; -1: none. Removes processes that have ended. */
 static int find(const char *key)
 {
     for (int i = 0; i < names_top(); i++) {
@@ -68,7 +68,7 @@ static int free_place(void)
     return top < NAMES_OBJECTS ? top : -1;
 }
 
-/* A place that is free, or what processes that have ended left; -1 with the last error: other handles have all. */
+/* A place that is free, or was used by processes that have ended only; -1 with the last error: all are in use. */
 static int take_place(void)
 {
     int place = free_place();
@@ -111,7 +111,7 @@ static int make(const char *key, const struct names_new *new)
     return place;
 }
 
-/* Those that wait for the object watch this process, too. */
+/* Wakes the processes that wait for the object, so that they watch this process, too. */
 static void tell(int object)
 {
     for (int i = 0; i < NAMES_WAITS; i++) {

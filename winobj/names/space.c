@@ -36,7 +36,7 @@ static bool fail(int error)
     return false;
 }
 
-/* Each layout has a space of its own: that of a C library, whose mutex is not another's, and of a version. */
+/* Each layout has a space of its own: one for each C library, as their mutexes differ, and for each version. */
 #ifdef __GLIBC__
 #define LIBRARY ""
 #else

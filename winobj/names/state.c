@@ -13,7 +13,7 @@ static struct names_object *object_at(int object)
     return &self.space->objects[object];
 }
 
-/* The compiler and the processor keep the order of what a killed process leaves in the shared memory. */
+/* Keeps compiler and processor from reordering stores, so that a killed process leaves consistent shared memory. */
 static void order(void)
 {
     static atomic_int step;
@@ -39,7 +39,7 @@ void names_step(void)
     journal->armed = 0;
 }
 
-/* The state in which an object is, with what the step under way has taken. */
+/* Adds an object to the step under way; returns its state there, for the caller to change. */
 static struct names_state *add(int object)
 {
     struct names_journal *journal = &self.space->journal;
@@ -109,7 +109,7 @@ bool names_take(int object, uint32_t owner)
     return take(object, self.slot, owner);
 }
 
-/* The oldest wait that goes on and names the object, younger than the turn before; its place in the wait. */
+/* The oldest pending wait for the object that began after turn `after`; *place: the object's index in the wait. */
 static int oldest(int object, uint64_t after, unsigned *place)
 {
     int found = -1;
@@ -236,7 +236,7 @@ void names_bury(int slot)
 {
     char path[108];
 
-    /* Its waits first: nothing may be given to them. */
+    /* Removes its waits first, so that none of them is satisfied. */
     for (int i = 0; i < NAMES_WAITS; i++)
         if (self.space->waits[i].process == (uint32_t)slot + 1)
             self.space->waits[i].process = 0;

@@ -156,7 +156,7 @@ void names_wake(int slot)
         self.woken = true;
         return;
     }
-    /* One that cannot be reached has ended, or has been woken by more than its socket holds. */
+    /* A failed send means that the process has ended, or that its socket is full of wake-ups. */
     address = address_of(slot);
     while (sendto(self.voice, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address,
                sizeof(address)) < 0 &&

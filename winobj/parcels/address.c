@@ -46,7 +46,7 @@ bool parcel_address(unsigned process, struct sockaddr_un *address)
                process) > 0;
 }
 
-/* The user's directory, locked: no process with the number of one that has ended makes its socket meanwhile. */
+/* The user's directory, locked: so no new process that reuses a number makes its socket meanwhile. */
 static int lock_directory(void)
 {
     char path[64];

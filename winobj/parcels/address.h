@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address.h - where a process takes what DuplicateHandle asks of it: a socket in the user's directory (names.h), which
- * no other user can look into, "handles.NAMESPACE.PROCESS": a process's number means nothing in another namespace. With
+ * address.h - where a process takes requests of DuplicateHandle: a socket in the user's directory (names.h), which no
+ * other user can look into, "handles.NAMESPACE.PROCESS", since process numbers mean nothing in another namespace. With
  * another C library than glibc NAMESPACE has that library behind it, as objects with names have: these are not shared.
  *
- * A number may be used again, so the asking end holds a pidfd, and asks who listens (SO_PEERCRED).
+ * Process numbers are reused, so the asking process holds a pidfd, and checks the listener (SO_PEERCRED).
  */
 #ifndef WINOBJ_PARCELS_ADDRESS_H
 #define WINOBJ_PARCELS_ADDRESS_H

@@ -58,7 +58,7 @@ static bool is_the_users(DWORD id)
     return stat(path, &status) || status.st_uid == geteuid();
 }
 
-/* Sleeps for a moment, unless the process ends. */
+/* Sleeps for a moment, or until the process ends. */
 static void pause_beside(const struct win_process *process)
 {
     struct pollfd end = { .fd = win_process_pidfd(process), .events = POLLIN };
@@ -90,7 +90,7 @@ static int socket_new(void)
     return fd;
 }
 
-/* Whether the process itself listens at the other end, not one that had, or got, its number. */
+/* Whether the process itself listens at the other end, not an earlier or later one of the same number. */
 static bool is_its_own(int fd, struct win_process *process)
 {
     struct ucred who;
@@ -145,7 +145,7 @@ static int await(int fd, struct win_process *process, struct parcel_answer *answ
             break;
     late = !(ready[0].revents & POLLIN);
     if (late)
-        (shutdown)(fd, SHUT_RD); /* from now on none comes: what is made there for it is closed */
+        (shutdown)(fd, SHUT_RD); /* no late answer: that process then closes what it made */
     error = parcel_receive(fd, answer, sizeof(*answer), with);
     return late && error == -ECONNRESET ? -EAGAIN : error;
 }
@@ -159,7 +159,7 @@ static bool is_ending(struct win_process *process)
     return win_process_has_ended(process);
 }
 
-/* What the caller is told of a process that could not be asked. */
+/* The error for the caller if the process could not be asked. */
 static DWORD explain(struct win_process *process, int error)
 {
     const unsigned id = win_process_id(process);

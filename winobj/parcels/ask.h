@@ -5,7 +5,7 @@
  *
  * All return a Win32 error: the other process's, or ERROR_ACCESS_DENIED (it has ended; another user's),
  * ERROR_NOT_SUPPORTED (it does not take requests), ERROR_TIMEOUT (it does not answer: it is stopped),
- * ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY. What may puzzle is logged. Any thread, no lock.
+ * ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY. Logs unexpected causes. Any thread, no lock.
  */
 #ifndef WINOBJ_PARCELS_ASK_H
 #define WINOBJ_PARCELS_ASK_H

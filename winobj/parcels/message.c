@@ -33,7 +33,7 @@ int parcel_send(int socket, const void *packet, size_t octets, int fd)
     return sent < 0 ? -errno : 0;
 }
 
-/* Keeps the first of the descriptors that came; whoever sends more gets no use of the others. */
+/* Keeps the first of the descriptors received, and closes any others. */
 static void keep_first(struct msghdr *message, int *fd)
 {
     for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {

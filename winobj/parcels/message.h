@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message.h - what DuplicateHandle asks of another process, and the answer. One request, one answer, on a socket of
- * packets (SOCK_SEQPACKET) of its own; a descriptor goes with either. Both ends are this library, of one version and
- * one machine, so the structures go as they are; what has another size or number is none.
+ * message.h - the request of DuplicateHandle to another process, and the answer. One request, one answer, on a socket
+ * of packets (SOCK_SEQPACKET) of its own; a descriptor goes with either. Both ends are this library, of one version and
+ * one machine, so the structures are sent as they are; a packet of another size or magic number is refused.
  *
- * The asking end closes the socket when it has what it wants: until then the other keeps the object of a TAKE.
+ * The asking process closes the socket once it has opened the object: until then the other keeps the object of a TAKE.
  */
 #ifndef WINOBJ_PARCELS_MESSAGE_H
 #define WINOBJ_PARCELS_MESSAGE_H

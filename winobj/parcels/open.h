@@ -9,15 +9,16 @@
  * win_parcel_pack - the parcel of a handle's object.
  * handle   in: also GetCurrentProcess()
  * parcel   out: with a descriptor of its own, or -1, for the caller to close
- * object   out: referenced, NULL on failure: what lives by its name is to be kept until the other process has it
+ * object   out: referenced, NULL on failure; keep it until the other process has opened it, since it may live by its
+ *          name alone
  * Returns  ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (another process cannot have it; logged),
  *          ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY. Any thread.
  */
 DWORD win_parcel_pack(HANDLE handle, struct win_parcel *parcel, struct win_object **object);
 
 /*
- * Whether what came from elsewhere is a parcel: its name ends, its numbers are those of its kind, it has a descriptor
- * exactly if the kind does, memory is as large as it says.
+ * Whether a received parcel is valid: its name ends, its numbers are those of its kind, it has a descriptor exactly if
+ * the kind does, memory is as large as it says.
  */
 bool win_parcel_is_sound(const struct win_parcel *parcel);
 

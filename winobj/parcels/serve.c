@@ -28,19 +28,19 @@ enum {
     SHORT_MS = 100,  /* until the next try, without a descriptor */
 };
 
-/* A process that asks. */
+/* A process that sends a request. */
 struct guest {
     int fd;                  /* -1: none */
     struct win_object *kept; /* once it has its answer */
     uint64_t until_ms;
 };
 
-/* The thread alone uses them; under the lock it changes what the child of a fork gives back. */
+/* Only the thread uses them; it holds the lock to change what the child of a fork frees. */
 static struct lock lock = LOCK_INIT(LOCK_WIN_PARCELS, "parcels");
 static struct guest guests[GUESTS];
 static int listener = -1;
 static int spare =
-    -1; /* a descriptor to be closed where there is none for a guest, which is then told so */
+    -1; /* a reserve: closed to accept a guest that gets the error when no descriptor is free */
 
 static atomic_bool running;
 
@@ -102,7 +102,7 @@ static bool accept_guest(void)
     return !shortage;
 }
 
-/* What a guest asks, done. */
+/* Does what a guest asks, and sends the answer. */
 static void answer_guest(struct guest *guest)
 {
     struct parcel_request request;
@@ -136,8 +136,8 @@ static void answer_guest(struct guest *guest)
 }
 
 /*
- * A guest that has its answer says nothing more: it closes its end, or breaks the rules. What one asks that has gone
- * meanwhile is not done.
+ * Any event of a guest that has its answer closes it: it has closed its end, or breaks the protocol. A request of a
+ * guest that has gone is not done.
  */
 static void serve_guest(struct guest *guest, short events)
 {
@@ -147,7 +147,9 @@ static void serve_guest(struct guest *guest, short events)
         close_guest(guest);
 }
 
-/* The descriptors to wait for: the listener, unless there is no room, and the guests. Returns how long, in ms. */
+/*
+ * Lists the descriptors to wait for: the listener, unless there is no room, and the guests. Returns the timeout in ms.
+ */
 static int list_descriptors(struct pollfd list[GUESTS + 1], bool shortage)
 {
     const uint64_t now = clock_now_ms();
@@ -217,7 +219,7 @@ void win_parcels_fork_end(void)
     lock_release(&lock);
 }
 
-/* The parent's thread serves the parent. */
+/* The parent's thread does not run in the child. */
 void win_parcels_forked(void)
 {
     if (!atomic_exchange(&running, false))

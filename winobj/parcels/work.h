@@ -16,8 +16,8 @@ struct parcel_work {
 /*
  * parcel_work_do - does what a request asks.
  * work     out: with the answer
- * request  in: anybody's; its parcel.fd is the descriptor that came with it, which this takes over, or -1
- * error    in: a Win32 error for which it cannot be done, or ERROR_SUCCESS; what is to be closed then is closed anyway
+ * request  in: not trusted; its parcel.fd is the descriptor that came with it, which this takes over, or -1
+ * error    in: a Win32 error that prevents it, or ERROR_SUCCESS; closes what the request asks to close even so
  */
 void parcel_work_do(struct parcel_work *work, const struct parcel_request *request, DWORD error);
 

@@ -53,11 +53,11 @@ DWORD pipe_client(const char *name, DWORD access, DWORD flags, bool inherit, HAN
 
 /*
  * WaitNamedPipeA, WaitNamedPipeW - waits until an instance of a pipe listens, so that CreateFile can open it; another
- * client may be faster.
+ * client may take it first.
  * timeout_ms  NMPWAIT_USE_DEFAULT_WAIT (0: the server's choice), NMPWAIT_WAIT_FOREVER, NMPWAIT_NOWAIT (1 ms)
  * Returns     FALSE with ERROR_SEM_TIMEOUT, ERROR_FILE_NOT_FOUND (no instance exists), ERROR_INVALID_NAME (no path of a
  *             pipe), ERROR_ACCESS_DENIED, ERROR_FILENAME_EXCED_RANGE, ERROR_TOO_MANY_OPEN_FILES,
- *             ERROR_NO_SYSTEM_RESOURCES. The thread does no work of the library meanwhile.
+ *             ERROR_NO_SYSTEM_RESOURCES. The waiting thread does none of the library's work.
  * Source: WaitNamedPipeW function (namedpipeapi.h).
  */
 BOOL WINAPI WaitNamedPipeA(LPCSTR name, DWORD timeout_ms)

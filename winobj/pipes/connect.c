@@ -45,7 +45,7 @@ static void channel_free(struct reactor_source *source)
 static const struct reactor_source_ops source_ops = {
     .ready = channel_ready,
     .free = channel_free,
-    .shared = true, /* an edge that reactor_poll takes would be lost otherwise */
+    .shared = true, /* otherwise an edge that reactor_poll reads would be lost */
 };
 
 struct pipe_channel *pipe_channel_new(struct win_pipe *pipe, int fd)

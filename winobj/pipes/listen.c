@@ -16,9 +16,7 @@
 #include <unistd.h>
 
 enum {
-    MESSAGE_ROOM =
-        1
-        << 20, /* octets that are wished for in a socket's buffer; the kernel gives what it likes */
+    MESSAGE_ROOM = 1 << 20, /* octets asked for in a socket's buffer; the kernel may give fewer */
     LOOK_MS =
         1000, /* how often a client that waits looks whether a process with instances was killed */
 };
@@ -58,11 +56,11 @@ int pipe_place_accept(const struct pipe_place *place, int listener)
 
     while ((fd = (accept4)(listener, NULL, NULL, SOCK_CLOEXEC)) < 0 && errno == EINTR)
         ;
-    give_room(place, fd); /* it has none of the listener's */
+    give_room(place, fd); /* it does not inherit the listener's size */
     return fd;
 }
 
-/* Listens under a name that no client looks for, then gives the socket its own: so it listens once it is seen. */
+/* Listens under a name that no client looks for, then renames the socket: so it listens when clients see it. */
 int pipe_place_listen(struct pipe_place *place)
 {
     struct pipe_slot *slot = &place->about->slots[place->slot];
@@ -92,7 +90,7 @@ int pipe_place_listen(struct pipe_place *place)
     return error;
 }
 
-/* From the shutdown on a connection is refused; the one that is there can still be accepted. */
+/* From the shutdown on the kernel refuses connections; a queued one can still be accepted. */
 void pipe_place_stop(struct pipe_place *place, int listener)
 {
     char file[PIPE_FILE];

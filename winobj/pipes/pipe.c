@@ -110,7 +110,7 @@ static DWORD io_peek(struct win_file *file, struct win_peek *peek)
         return ERROR_ACCESS_DENIED;
     lock_acquire(&pipe->lock);
     status = pipe_check_locked(pipe);
-    hung = !status && pipe_hung(pipe->channel->source.fd); /* before the look: all is there then */
+    hung = !status && pipe_hung(pipe->channel->source.fd); /* first: a closed end sends no more */
     if (!status && pipe->message)
         peek_messages(pipe, peek);
     else if (!status && peek_octets(pipe, peek))
@@ -121,7 +121,7 @@ static DWORD io_peek(struct win_file *file, struct win_peek *peek)
     return win_error_from_status(status);
 }
 
-/* Of a pipe of octets, which carries nothing else. */
+/* Only a pipe of octets has one: its socket carries the octets alone. */
 static int io_descriptor(struct win_file *file)
 {
     struct win_pipe *pipe = win_file_room(file);
@@ -157,7 +157,7 @@ static DWORD io_type(struct win_file *file)
     return FILE_TYPE_PIPE;
 }
 
-/* The program has closed the last handle. A request that began before may still have come into a queue. */
+/* The program has closed the last handle. A request that began before may have been queued since. */
 static void io_closed(struct win_file *file)
 {
     struct win_pipe *pipe = win_file_room(file);
@@ -177,7 +177,7 @@ static void io_destroy(struct win_file *file)
     pipe_forget_messages(win_file_room(file));
 }
 
-/* The parent's. The child's descriptors must not keep what the parent closes. */
+/* The pipe is the parent's: closes the child's descriptors, so that they do not keep it open. */
 static void io_forked(struct win_file *file)
 {
     struct win_pipe *pipe = win_file_room(file);

@@ -94,7 +94,7 @@ static inline void pipe_unpin(struct win_pipe *pipe)
 
 /* A descriptor's channel; NULL: no memory, and the descriptor is closed. */
 struct pipe_channel *pipe_channel_new(struct win_pipe *pipe, int fd);
-/* No event comes any more, and the descriptor is closed. */
+/* Stops its events and closes the descriptor. */
 void pipe_channel_drop_locked(struct win_pipe *pipe);
 /* Has the reactor watch it. A negative errno. */
 int pipe_watch_locked(struct win_pipe *pipe);
@@ -102,11 +102,11 @@ int pipe_watch_locked(struct win_pipe *pipe);
 LONG pipe_shortage(int error);
 /* Takes a client that has come. STATUS_SUCCESS, PIPE_PENDING, or why the pipe has none. */
 LONG pipe_accept_locked(struct win_pipe *pipe);
-/* Whether data can go: STATUS_SUCCESS, or the status of a transfer. */
+/* Whether data can be transferred: STATUS_SUCCESS, or the status of the transfer. */
 LONG pipe_check_locked(struct win_pipe *pipe);
 /* The status of a connection that the other end has given up. */
 LONG pipe_ended_locked(struct win_pipe *pipe, bool reads, bool waited);
-/* Ends the connection, and what waits, with a status; forgets what was not read. */
+/* Ends the connection and the waiting requests with a status; drops unread messages. */
 void pipe_disconnect_locked(struct win_pipe *pipe, LONG status);
 bool pipe_hung(int fd);
 
@@ -123,9 +123,9 @@ void pipe_forget_messages(struct win_pipe *pipe);
 /* One call: a request, which it waits for unless the handle is overlapped and the program has given an OVERLAPPED. */
 DWORD pipe_do(
     struct win_pipe *pipe, const struct pipe_request *like, DWORD *done, OVERLAPPED *overlapped);
-/* Ends with a status what waits. */
+/* Ends the waiting requests with a status. */
 void pipe_end_all_locked(struct win_pipe *pipe, LONG status);
-/* Tries what waits. */
+/* Tries the waiting requests. */
 void pipe_advance_locked(struct win_pipe *pipe);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define VERSION 1
 
-/* This process has removed what others left; once is enough, since it costs a look at every pipe of the user. */
+/* This process has removed what killed processes left; it does so once, since that checks every pipe of the user. */
 static atomic_bool cleaned;
 
 DWORD pipe_error(int error)
@@ -163,7 +163,7 @@ void pipe_place_close(struct pipe_place *place)
     pipe_place_forget(place);
 }
 
-/* What the first instance decides; the memory is zero, or that of instances that are gone. 0 or an errno. */
+/* Stores what the first instance decides; the memory is zero, or left by earlier instances. 0 or an errno. */
 static int begin(struct pipe_place *place, const struct pipe_about *wanted)
 {
     int error = posix_fallocate(place->fd, 0, sizeof(*place->about));
@@ -281,7 +281,7 @@ unsigned pipe_place_instances(const struct pipe_place *place)
 
     for (int i = 0; i < PIPE_INSTANCES; i++)
         count += held(place->fd, i, 1);
-    return count + !place->client; /* its own lock is none to it */
+    return count + !place->client; /* a process does not see its own lock */
 }
 
 void pipe_place_disconnect(struct pipe_place *place)

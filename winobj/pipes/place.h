@@ -5,8 +5,8 @@
  *
  * Files, in /dev/shm/ndspi-USER/pipes/NAME (mode 0700): "about" (struct pipe_about, which all map), and SLOT.TURN, a
  * socket. An instance holds a lock of the one octet of "about" that has its number, the slot, which the kernel drops
- * when its process ends; flock of "about" is over every change. The last instance removes all of it; what a killed
- * process leaves, the next one that makes a pipe (stale.c).
+ * when its process ends; every change holds the flock of "about". The last instance removes all files; the next process
+ * that makes a pipe removes what a killed process left (stale.c).
  *
  * A socket takes one client: its backlog has room for one connection, and it takes no more once the server accepts.
  */
@@ -48,7 +48,7 @@ struct pipe_place {
 /*
  * pipe_place_make - takes the number of a new instance.
  * name    in: behind \\.\pipe\; capital letters of ASCII are as small ones
- * wanted  in: what the first instance decides, and others have to agree to: access, message, most
+ * wanted  in: what the first instance decides and others must match: access, message, most
  * first   in: there may be no other instance
  * Returns a Win32 error: ERROR_INVALID_NAME, ERROR_FILENAME_EXCED_RANGE, ERROR_ACCESS_DENIED (another instance is there
  * or differs), ERROR_PIPE_BUSY (all are there), ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES.
@@ -62,7 +62,7 @@ DWORD pipe_error(int error);
 /* The place of a pipe that exists, for a client. ERROR_FILE_NOT_FOUND, and as above. */
 DWORD pipe_place_find(const char *name, struct pipe_place *place);
 
-/* Gives up what either has got; an instance's number with it. */
+/* Closes the place of either end; frees an instance's number. */
 void pipe_place_close(struct pipe_place *place);
 /* The same in the child of a fork: the parent keeps what it has. */
 void pipe_place_forget(struct pipe_place *place);
@@ -74,7 +74,7 @@ void pipe_place_file(int slot, uint32_t turn, char file[PIPE_FILE]);
 int pipe_place_listen(struct pipe_place *place);
 /* The connection that the instance has; -1 with errno. */
 int pipe_place_accept(const struct pipe_place *place, int listener);
-/* The instance takes no connection any more but the one that it has. listener -1: its socket is closed already. */
+/* The instance takes no further connection. listener -1: its socket is closed already. */
 void pipe_place_stop(struct pipe_place *place, int listener);
 
 /* A connection to an instance that listens, blocking. Its number and turn are the place's then. A Win32 error. */
@@ -94,7 +94,7 @@ void pipe_stale_remove(const char *pipes);
 /* How many instances there are. */
 unsigned pipe_place_instances(const struct pipe_place *place);
 
-/* The server disconnects its client; whether it has done so to this one. */
+/* The server disconnects its client; whether it has disconnected this one. */
 void pipe_place_disconnect(struct pipe_place *place);
 bool pipe_place_disconnected(const struct pipe_place *place);
 

@@ -161,7 +161,7 @@ static LONG begin_locked(
     status = pipe_check_locked(pipe);
     if (status == STATUS_PIPE_DISCONNECTED && !pipe->server && request->kind == PIPE_READ &&
         !list_empty(&pipe->messages))
-        status = STATUS_SUCCESS; /* what was taken off the socket is the client's */
+        status = STATUS_SUCCESS; /* the messages taken off the socket are from this client */
     if (status)
         return status;
     if (request->kind == PIPE_TRANSACT && (status = transact_locked(pipe)))
@@ -180,13 +180,13 @@ static LONG begin_locked(
     return try_locked(pipe, request, true);
 }
 
-/* What PIPE_NOWAIT makes of a request that would wait. */
+/* The status with PIPE_NOWAIT of a request that would wait. */
 static LONG at_once(const struct pipe_request *request)
 {
     switch (request->kind) {
     case PIPE_CONNECT: return STATUS_PIPE_LISTENING;
     case PIPE_READ: return STATUS_PIPE_EMPTY;
-    case PIPE_WRITE: return STATUS_SUCCESS; /* of what there was room for */
+    case PIPE_WRITE: return STATUS_SUCCESS; /* for the octets that fitted */
     default: return PIPE_PENDING;
     }
 }
@@ -194,7 +194,7 @@ static LONG at_once(const struct pipe_request *request)
 /* Ends a request inside the call that began it. */
 static LONG end_at_once(struct pipe_request *request, LONG status)
 {
-    win_request_claim(&request->base);    /* no cancel has ended it: it has been in no queue */
+    win_request_claim(&request->base);    /* it was in no queue, so no cancel has ended it */
     if (status == STATUS_BUFFER_OVERFLOW) /* a warning: octets are there, and so is the packet */
         win_request_end(&request->base, status, bytes_of(request));
     else
@@ -208,7 +208,7 @@ static LONG submit(struct win_pipe *pipe, struct pipe_request *request)
     LONG status;
 
     lock_acquire(&pipe->lock);
-    if (atomic_load(&request->base.cancelling)) /* the cancel found it in no queue */
+    if (atomic_load(&request->base.cancelling)) /* the cancel did not find it in a queue */
         status = STATUS_CANCELLED;
     else
         status = begin_locked(pipe, request, &queue);

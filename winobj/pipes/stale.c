@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stale.c - folders of pipes whose last instance's process was killed: the next process that makes a pipe removes them,
- * of whatever name. A folder is in use if an instance holds its number (place.h); who makes one at this very moment
- * finds out by the lock of "about", and begins again.
+ * stale.c - folders of pipes whose last instance's process was killed: the next process that makes any pipe removes
+ * them. A folder is in use if an instance holds its number (place.h); a process that makes one at the same moment
+ * notices by the lock of "about", and begins again.
  */
 #include "winobj/pipes/place.h"
 
@@ -43,7 +43,7 @@ static void remove_if_stale(int pipes, const char *name)
         unlinkat(pipes, name, AT_REMOVEDIR);
     }
     if (about < 0 &&
-        errno == ENOENT) /* killed before it had made that; fails if there is anything */
+        errno == ENOENT) /* killed before it made "about"; this fails if the folder is not empty */
         unlinkat(pipes, name, AT_REMOVEDIR);
     if (about >= 0)
         close(about);

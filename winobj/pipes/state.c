@@ -113,7 +113,7 @@ BOOL WINAPI GetNamedPipeHandleStateA(HANDLE handle, LPDWORD mode, LPDWORD instan
 }
 
 /*
- * GetNamedPipeInfo - what the pipe is.
+ * GetNamedPipeInfo - the properties of a pipe.
  * flags     out: PIPE_SERVER_END (1) or PIPE_CLIENT_END (0), PIPE_TYPE_MESSAGE
  * out_bytes, in_bytes  out: as CreateNamedPipe was told
  * most      out: instances; PIPE_UNLIMITED_INSTANCES
@@ -146,7 +146,7 @@ BOOL WINAPI GetNamedPipeInfo(
     return answer(pipe, error);
 }
 
-/* The number of the process at the other end, or of this one, where it is the asked one. */
+/* The number of the process at the end asked for: the other one, or this one. */
 static BOOL process_of(HANDLE handle, PULONG id, bool of_server)
 {
     struct win_pipe *pipe = pipe_pin(handle);
@@ -170,7 +170,7 @@ static BOOL process_of(HANDLE handle, PULONG id, bool of_server)
 }
 
 /*
- * GetNamedPipeClientProcessId, GetNamedPipeServerProcessId - which process has the other end, or has opened it.
+ * GetNamedPipeClientProcessId, GetNamedPipeServerProcessId - the process that has, or has opened, the other end.
  * FALSE with ERROR_PIPE_NOT_CONNECTED, ERROR_INVALID_HANDLE. Any thread.
  * Source: GetNamedPipeClientProcessId function (winbase.h).
  */

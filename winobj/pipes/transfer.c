@@ -14,7 +14,7 @@ enum {
     /* octets of memory for messages that are taken off the socket before they are read */
     PULL_MOST = 1 << 20,
     ONE_PACKET_LEAST =
-        256 /* what the kernel counts for a packet, at least; a reader that has just freed one leaves 1 */
+        256 /* the least that the kernel charges for a packet; 1 may remain after a read */
 };
 
 static int fd_of(const struct win_pipe *pipe)
@@ -22,12 +22,12 @@ static int fd_of(const struct win_pipe *pipe)
     return pipe->channel->source.fd;
 }
 
-/* What a call of the system ended with, -1 and errno, or 0 of a receive: the end. */
+/* Handles the failure of a system call: -1 and errno, or 0 of a receive: the end. */
 static LONG failed_locked(
     struct win_pipe *pipe, const struct pipe_request *request, ssize_t n, bool reads)
 {
     if (n < 0 && errno == EAGAIN) {
-        if (pipe->channel->added && reads) /* else no event says when there is more */
+        if (pipe->channel->added && reads) /* else no event would report more */
             pipe->readable = false;
         else if (pipe->channel->added)
             pipe->writable = false;
@@ -40,7 +40,7 @@ static LONG failed_locked(
     return pipe_ended_locked(pipe, reads, request->waited);
 }
 
-/* Whether a call is to be made again. ECONNRESET comes once, before what is still there to be read. */
+/* Whether to repeat a call. The kernel returns ECONNRESET once, before the data that is still unread. */
 static bool again(struct win_pipe *pipe, ssize_t n)
 {
     if (n >= 0 || (errno != EINTR && errno != ECONNRESET))
@@ -59,7 +59,7 @@ static ssize_t receive(struct win_pipe *pipe, void *buffer, size_t bytes, int fl
     return n;
 }
 
-/* A read without room ends when there are octets, which it leaves. */
+/* A read without room ends when octets are there, and leaves them. */
 static LONG read_octets(struct win_pipe *pipe, struct pipe_request *request)
 {
     char octet;
@@ -128,7 +128,7 @@ void pipe_pull_locked(struct win_pipe *pipe)
     lock_assert_held(&pipe->lock);
     while (may_pull(pipe) && pull_one(pipe) > 0)
         ;
-    if (!list_empty(&pipe->receives)) /* another thread waits for what is off the socket now */
+    if (!list_empty(&pipe->receives)) /* another thread waits for these messages */
         pipe_advance_locked(pipe);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command_line.h - Windows' command lines: one text, which the program that is started splits. */
+/* command_line.h - Windows' command lines: one text, which the started program splits. */
 #ifndef WINOBJ_COMMAND_LINE_H
 #define WINOBJ_COMMAND_LINE_H
 

@@ -63,7 +63,7 @@ static void keeper_ready(struct reactor_source *source, uint32_t events, enum re
 
 static const struct reactor_source_ops keeper_ops = { .ready = keeper_ready, .free = keeper_free };
 
-/* Takes down one handle. A Win32 error. */
+/* Records one handle. A Win32 error. */
 static DWORD add(struct win_inheritance *in, HANDLE value)
 {
     struct win_inherit_handle *entry = &in->handles[in->count];
@@ -87,7 +87,9 @@ static DWORD add(struct win_inheritance *in, HANDLE value)
         return error;
     }
     in->objects[in->count++] = object;
-    /* A socket is known by its descriptor; a duplicate of one would outlive it there, and is not for closesocket. */
+    /*
+     * A socket is identified by its descriptor; a duplicate would outlive it there, and closesocket would not close it.
+     */
     if (entry->same_as >= 0) {
         const struct win_parcel *first = &in->handles[entry->same_as].parcel;
         return first->kind == WIN_PARCEL_SOCKET &&
@@ -148,7 +150,7 @@ static DWORD add_list(struct win_inheritance *in, const HANDLE *list, size_t cou
     return error;
 }
 
-/* Copies took numbers that were free; a socket whose number is among them was closed meanwhile. */
+/* Copies took free numbers; if one is the number of a listed socket, that socket was closed meanwhile. */
 static bool numbers_are_free(const struct win_inheritance *in)
 {
     for (uint32_t i = 0; i < in->count; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inherit.h - the handles that a new process gets from the one that starts it. They have the same numbers there, since
- * programs tell them by the command line.
+ * programs pass them on the command line.
  *
  * The starting process writes a table of them into a memory file, which the new one inherits with the descriptors that
- * belong to the handles. An environment variable, WINOBJ_INHERITED, has the number of that file; the library takes it
- * away when it is loaded, and makes the handles (receive.c), before the program has any of its own. A program without
- * the library leaves all of it to those that it starts.
+ * belong to the handles. An environment variable, WINOBJ_INHERITED, has the number of that file; the library removes it
+ * when it is loaded, and makes the handles (receive.c) before the program has any of its own. A program without the
+ * library passes all of this on to the programs that it starts.
  *
- * What lives by its name alone is kept in the starting process until the new one has it: both have an end of a pipe,
- * and the new one closes its own then, or ends.
+ * The starting process keeps objects that live by their name until the new one has opened them: both have an end of a
+ * pipe, and the new process closes its end then, or by ending.
  */
 #ifndef WINOBJ_INHERIT_H
 #define WINOBJ_INHERIT_H
@@ -52,7 +52,7 @@ struct win_inheritance {
 #define WIN_INHERITANCE_NONE ((struct win_inheritance){ .file = -1 })
 
 /*
- * win_inherit_collect - takes down what handles are inherited.
+ * win_inherit_collect - lists the handles to inherit.
  * list   in: these alone, which all have to have HANDLE_FLAG_INHERIT; NULL: all that have it
  * count  in: of list
  * Returns ERROR_SUCCESS, ERROR_INVALID_PARAMETER (one of the list has not the flag), ERROR_NOT_SUPPORTED (another

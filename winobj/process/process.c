@@ -28,7 +28,7 @@ struct win_process {
     bool started; /* the object has a reference of its own until the process has ended */
     enum code_from { CODE_UNKNOWN, CODE_GIVEN, CODE_OF_KERNEL } from; /* ends_lock guards these */
     DWORD code;
-    bool asked; /* the kernel, which tells the end of a process once */
+    bool asked; /* the kernel was asked; it reports the end of a process once */
 };
 
 static void (*_Atomic opened)(void);
@@ -41,14 +41,14 @@ static void watch_free(struct reactor_source *source)
     free(source);
 }
 
-/* Fetches the code of a process that has ended, and reaps it if that is for this object to do. */
+/* Fetches the code of a process that has ended, and reaps it if this object has to. */
 static void collect(struct win_process *process)
 {
     struct win_exit end;
 
     lock_acquire(&ends_lock);
     if (!process->asked && win_exit_fetch(process->watch->source.fd, process->started, &end)) {
-        /* A code that this process gave to TerminateProcess stands for the signal that it sent. */
+        /* A code that this process gave to TerminateProcess overrides that of the signal it sent. */
         if (process->from == CODE_UNKNOWN || !end.killed) {
             process->from = CODE_OF_KERNEL;
             process->code = end.code;
@@ -71,7 +71,7 @@ static void watch_ready(struct reactor_source *source, uint32_t events, enum rea
     collect(process);
     win_waitable_set(&process->waitable);
     if (process->started)
-        win_object_unref(&process->waitable.object); /* not the last one: the next has that */
+        win_object_unref(&process->waitable.object); /* not the last: the next call drops that */
     win_object_unref(&process->waitable.object);
 }
 
@@ -95,7 +95,10 @@ static struct process_watch *watch_new(int pidfd)
     return watch;
 }
 
-/* The child of a fork has a watch of its own, of the same descriptor; what its parent started is not its to reap. */
+/*
+ * The child of a fork watches the same descriptor by a watch of its own; it does not reap processes that its parent
+ * started.
+ */
 static void process_forked(struct win_object *object)
 {
     struct win_process *process = (struct win_process *)object;
@@ -109,7 +112,7 @@ static void process_forked(struct win_object *object)
         free(old);
         if (!process->waitable.signalled)
             reactor_add(
-                &watch->source, EPOLLIN); /* if that fails, the object looks itself when asked */
+                &watch->source, EPOLLIN); /* if that fails, the pidfd is checked when asked */
     }
     if (process->started && !process->waitable.signalled) {
         process->started = false;

@@ -2,7 +2,7 @@
 /*
  * process_exit.c - how a process ended (process_exit.h), GetExitCodeProcess, GetProcessId, TerminateProcess.
  *
- * waitid tells the parent; PIDFD_GET_INFO (Linux 6.15) tells whoever opened the pidfd while the process was there.
+ * The parent learns it by waitid; by PIDFD_GET_INFO (Linux 6.15) any process that opened the pidfd before the end.
  */
 #include "winobj/process/process_exit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_exit.h - how a process ended, as the kernel tells it and as Windows' programs read it. */
+/* process_exit.h - how a process ended, as the kernel reports it and as Windows' programs read it. */
 #ifndef WINOBJ_PROCESS_EXIT_H
 #define WINOBJ_PROCESS_EXIT_H
 
@@ -15,7 +15,8 @@ struct win_exit {
 /*
  * win_exit_fetch - asks the kernel for the end of a process that has ended.
  * pidfd   in: the process
- * reap    in: it is a child, and this call reaps it. Else a child stays for whatever code of the program waits for it
+ * reap    in: it is a child, and this call reaps it. Else the child stays for other code of the program that waits for
+ * it
  * end     out
  * Returns false if the kernel does not tell it: a process that is no child, before Linux 6.15. Any thread.
  */

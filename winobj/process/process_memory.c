@@ -2,8 +2,8 @@
 /*
  * process_memory.c - ReadProcessMemory, WriteProcessMemory: process_vm_readv and process_vm_writev.
  *
- * The kernel checks who may do that (it is ptrace's check: the user's own processes, unless kernel.yama.ptrace_scope
- * restricts it to descendants), and copies page by page: a copy that meets memory that is not there is partial.
+ * The kernel checks the access as for ptrace (the user's own processes, unless kernel.yama.ptrace_scope restricts it to
+ * descendants), and copies page by page: a copy that reaches unmapped memory is partial.
  */
 #include "winobj/process/process.h"
 
@@ -46,7 +46,7 @@ static bool readable(DWORD id, char *at)
     return process_vm_readv((pid_t)id, &here, 1, &there, 1, 0) == 1;
 }
 
-/* The last error of a copy that an errno stopped. The source tells which of both memories was not there. */
+/* The last error of a copy that an errno stopped; finds out which of the two memories was not mapped. */
 static DWORD error_of(const struct copy *copy, int error)
 {
     bool read = copy->call == process_vm_readv;

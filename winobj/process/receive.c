@@ -28,7 +28,7 @@ static void receive(const struct win_inherit_handle *all, uint32_t index)
     struct win_object *object;
     HANDLE handle;
 
-    if (!entry->value) { /* its number was not to be had */
+    if (!entry->value) { /* its number was in use */
         if (entry->parcel.fd >= 0)
             close(entry->parcel.fd);
         return;
@@ -76,7 +76,9 @@ static void receive_all(struct win_inherit_handle *all, uint32_t count)
             receive(all, i);
 }
 
-/* The variable may be anybody's: an entry refers to an earlier one, its name ends, and no handle is a descriptor. */
+/*
+ * The variable is not trusted: an entry may refer to earlier ones only, its name ends, and no handle is a descriptor.
+ */
 static bool is_table(const struct win_inherit_handle *all, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -141,7 +143,7 @@ __attribute__((constructor)) static void receive_load(void)
     if (started) {
         win_startup_receive(started);
         unsetenv(WIN_STARTED);
-        win_parcels_listen(); /* its starter has a handle of it */
+        win_parcels_listen(); /* the starting process has a handle of this one */
     }
     SetLastError(before);
 }

@@ -18,11 +18,10 @@ struct win_file {
     /* set at most once, referenced; key is stored before it (release) */
     _Atomic(struct win_port *) port;
     ULONG_PTR key;
-    atomic_uchar modes; /* FILE_SKIP_* */
-    struct list_head
-        packets;           /* one for each pending request, and those of earlier ones, for reuse */
-    unsigned packet_count; /* of packets */
-    unsigned requests;     /* pending */
+    atomic_uchar modes;             /* FILE_SKIP_* */
+    struct list_head packets;       /* one for each pending request, and spare ones for reuse */
+    unsigned packet_count;          /* of packets */
+    unsigned requests;              /* pending */
     struct list_head pending;       /* requests of io.h, in the order of their beginnings */
     bool closed;                    /* the last handle; with io alone. No request begins any more */
     const struct win_file_ops *ops; /* the provider's, of room; may be NULL */

@@ -106,7 +106,7 @@ DWORD win_request_end_at_once(struct win_request *request, LONG status, ULONG_PT
     return win_error_from_status(status);
 }
 
-/* The first pending request that a cancel is about and has not seen, referenced; NULL: none. */
+/* The first pending request that the cancel concerns and has not visited yet, referenced; NULL: none. */
 static struct win_request *request_next(
     struct win_file *file, const OVERLAPPED *overlapped, DWORD thread, bool *found)
 {

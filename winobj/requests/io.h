@@ -5,8 +5,8 @@
  * An I/O handle is a win_file whose win_file_ops have io. Each kind does its transfers itself. It embeds a win_request
  * in its own record of a request: that is how CancelIo, CancelIoEx and the close of the last handle find the request.
  *
- * A request ends once, by whoever claims it first: the transfer that is over, or the cancel. The record is counted: one
- * reference is the operation's (win_request_end drops it), a cancel has another meanwhile.
+ * A request ends once: the completed transfer or the cancel that claims it first ends it. The record is counted: the
+ * operation holds one reference (win_request_end drops it), and a cancel another one meanwhile.
  *
  * Threads: any. LOCK_WIN_FILE of the file guards its list; a kind may hold locks below it.
  */
@@ -56,7 +56,7 @@ struct win_request;
 struct win_request_ops {
     /*
      * Ends the request with STATUS_CANCELLED if it can still be: claims it, then win_request_end. Does nothing to one
-     * that is claimed, or past the point of no return. No lock held.
+     * that is claimed, or can no longer be stopped. No lock held.
      */
     void (*cancel)(struct win_request *request);
     /* The last reference was dropped. */
@@ -71,8 +71,7 @@ struct win_request {
     DWORD thread;           /* that began it */
     atomic_uint refs;
     atomic_bool claimed;
-    atomic_bool
-        cancelling; /* a cancel has seen it: a kind that finds this before it queues the request ends it */
+    atomic_bool cancelling; /* a cancel has visited it: a kind that then would queue it ends it */
 };
 
 /*
@@ -110,7 +109,7 @@ void win_request_unref(struct win_request *request);
  * win_requests_cancel - cancels pending requests of an I/O handle.
  * overlapped  of one request, or NULL: all
  * thread      that began them, or 0: any
- * Returns     whether any was pending. A request that could not be cancelled any more counts.
+ * Returns     whether any was pending. Requests that could not be cancelled any more count, too.
  */
 bool win_requests_cancel(struct win_file *file, const OVERLAPPED *overlapped, DWORD thread);
 

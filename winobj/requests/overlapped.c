@@ -24,7 +24,10 @@ struct result_wait {
     bool done;               /* the completion has taken its last step */
 };
 
-/* For all files, because a program may ask for a request through any object. A completion reads the count first. */
+/*
+ * One list for all files, because a program may ask for a result through any object. A completion checks the count
+ * first.
+ */
 static struct lock results_lock = LOCK_INIT(LOCK_WIN_FILE, "waits for results");
 static struct list_head results = { { &results.n, &results.n } };
 static atomic_uint results_count; /* pairs with Internal (both seq_cst) */
@@ -127,7 +130,7 @@ BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
 
 /*
  * Wakes the threads in win_overlapped_result for this request. One that is still pending is a later request of the same
- * structure, begun as soon as Internal told the end of this one.
+ * structure, begun as soon as Internal showed the end of this one.
  */
 static void wake_results(const OVERLAPPED *overlapped)
 {
@@ -143,7 +146,7 @@ static void wake_results(const OVERLAPPED *overlapped)
     lock_release(&results_lock);
 }
 
-/* Internal has been stored. The structure may be gone: its address alone counts. */
+/* Internal has been stored. The structure may be freed already: only its address is used. */
 static void result_ended(const OVERLAPPED *overlapped)
 {
     if (atomic_load(&results_count))

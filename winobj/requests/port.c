@@ -141,7 +141,7 @@ void win_port_unpin(struct win_port *port)
     win_object_unref(&port->object);
 }
 
-/* Takes the thread off that gets the next packet; NULL: none waits. APCs have ended the waits that it passes over. */
+/* Removes the thread that gets the next packet; NULL: none waits. Skips waits that APCs have ended. */
 static struct port_wait *serve_locked(struct win_port *port)
 {
     struct list_node *node;

@@ -132,14 +132,14 @@ static void install_locked(struct win_socket *listener, struct win_accept *accep
     data_locked(listener, accept);
 }
 
-/* accept reports an error of one connection, which is gone; the next one may be there. */
+/* Whether accept's error concerns one lost connection only; the next one may be acceptable. */
 static bool of_that_connection(int error)
 {
     return error == EINTR || error == ECONNABORTED || error == EPROTO || error == ENETDOWN ||
            error == ENETUNREACH || error == EHOSTDOWN || error == EHOSTUNREACH;
 }
 
-/* Takes connections, as long as there are some and an AcceptEx waits for one. */
+/* Accepts connections, as long as there are some and an AcceptEx waits. */
 static void run_locked(struct win_socket *listener)
 {
     lock_assert_held(&listener->accept_lock);
@@ -154,7 +154,7 @@ static void run_locked(struct win_socket *listener)
             install_locked(listener, accept, fd, &remote, length);
         else if (errno == EAGAIN)
             listener->acceptable = false;
-        else if (!of_that_connection(errno)) { /* a shortage: the others wait for what comes next */
+        else if (!of_that_connection(errno)) { /* a shortage: the others wait for the next event */
             end_locked(listener, accept, win_socket_status(listener, errno), 0);
             return;
         }
@@ -224,7 +224,9 @@ void win_socket_accept_close(struct win_socket *listener)
     lock_release(&listener->accept_lock);
 }
 
-/* The first AcceptEx of a listener: it must not block the thread that drives, nor miss a connection. */
+/*
+ * Prepares a listener at its first AcceptEx: accept must not block the driving thread, and no connection may be missed.
+ */
 static int listen_begin(struct win_socket *listener)
 {
     const int flags = fcntl(listener->fd, F_GETFL);
@@ -271,7 +273,7 @@ static bool is_unused(const struct win_socket *listener, const struct win_socket
            !getsockname(socket->fd, (struct sockaddr *)&local, &length) && !local.sin6_port;
 }
 
-/* Whether there is room for an address; 0 octets: it is not wanted, which only the local one may be. */
+/* Whether there is room for an address; 0 octets: it is not wanted, which is allowed for the local one only. */
 static bool is_room(const struct win_socket *listener, DWORD bytes, bool optional)
 {
     return bytes ? bytes >= win_address_size(listener->family) + ADDRESS_EXTRA : optional;
@@ -331,7 +333,7 @@ static DWORD accept_start(struct win_socket *listener, struct win_socket *socket
     }
     if (win_request_begin(listener->file, &accept->base, &accept_ops, overlapped)) {
         lock_acquire(
-            &listener->accept_lock); /* a thread that has found accept is done with it then */
+            &listener->accept_lock); /* a thread that has found `accept` no longer uses it then */
         lock_acquire(&socket->lock);
         socket->listener = NULL;
         socket->accept = NULL;
@@ -357,7 +359,7 @@ static DWORD accept_start(struct win_socket *listener, struct win_socket *socket
  * overlapped    of the listener; ends with the octets of data, 0 also if the peer has ended
  * Returns       FALSE with ERROR_IO_PENDING, or WSANOTINITIALISED, WSAENOTSOCK, ERROR_INVALID_PARAMETER (no
  *               overlapped), WSAEFAULT (buffer, room for an address), WSAEINVAL (not listening; socket is in use),
- *               WSAENOBUFS. To close either socket cancels the request.
+ *               WSAENOBUFS. Closing either socket cancels the request.
  * Threads       any
  */
 BOOL PASCAL AcceptEx(SOCKET listener, SOCKET socket, PVOID buffer, DWORD data_bytes,

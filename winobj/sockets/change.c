@@ -3,8 +3,8 @@
  * change.c - SIO_ADDRESS_LIST_CHANGE, by a netlink socket that the reactor waits for; WSAProviderConfigChange, whose
  * requests end with their handle alone, since the catalogue of a running program does not change.
  *
- * A request that is pending for a change of addresses stands in a list. A change takes it off, a cancel too: each
- * claims the request first (requests/io.h).
+ * Requests pending for a change of addresses are in a list. A change or a cancel claims the request first
+ * (requests/io.h), then removes it.
  */
 #include "winobj/sockets/change.h"
 
@@ -72,7 +72,7 @@ static struct change *take(struct list_head *list)
     return change;
 }
 
-/* Ends the requests that are there now, and none that begins meanwhile. */
+/* Ends the requests that are pending now, and none that begins meanwhile. */
 static void addresses_changed(void)
 {
     struct list_head now;
@@ -86,7 +86,7 @@ static void addresses_changed(void)
         win_request_end(&change->request, STATUS_SUCCESS, 0);
 }
 
-/* What the messages say does not matter; ENOBUFS says that some are lost, which are changes, too. */
+/* The content of the messages does not matter; ENOBUFS means that some were lost, which were changes, too. */
 static void monitor_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
 {
     char message[8192];
@@ -121,7 +121,7 @@ static int monitor_open(void)
     return error;
 }
 
-/* Begins a request; it stands in the list, if there is one, before a cancel can look for it there. */
+/* Begins a request, and puts it into the list, if there is one, before a cancel can look for it there. */
 static DWORD begin(struct win_file *file, OVERLAPPED *overlapped, struct list_head *list)
 {
     struct change *change = calloc(1, sizeof(*change));

@@ -47,7 +47,7 @@ static int connect_begin(const struct win_socket *socket, const struct win_socke
         return errno;
     if (!(flags & O_NONBLOCK) && fcntl(socket->fd, F_SETFL, flags | O_NONBLOCK))
         return errno;
-    do /* the first call after a connect that failed tells no more than that */
+    do /* the first call after a failed connect reports only that failure */
         error = connect(socket->fd, to, request->to_length) ? errno : 0;
     while (error == ECONNABORTED && tries++ == 0);
     if (!(flags & O_NONBLOCK))
@@ -161,8 +161,8 @@ BOOL PASCAL win_connect_ex(SOCKET socket, const struct sockaddr *name, int name_
 }
 
 /*
- * A socket in place of one that was connected; one of ConnectEx is bound again, to any port of its address. Returns its
- * descriptor, or a negative errno.
+ * Makes a socket to replace a connected one; if ConnectEx connected that, binds the new one to any port of its address.
+ * Returns its descriptor, or a negative errno.
  */
 static int fresh_socket(const struct win_socket *old)
 {
@@ -185,7 +185,7 @@ static int fresh_socket(const struct win_socket *old)
     return error ? error : fd;
 }
 
-/* The socket gives up its connection, which goes on to close, and can have another one. Returns 0 or an errno. */
+/* Detaches the connection, which goes on to close, so that the socket can have another one. Returns 0 or an errno. */
 static int renew(struct win_socket *socket)
 {
     const int fd = fresh_socket(socket);
@@ -213,7 +213,7 @@ static DWORD disconnect(struct win_socket *socket, DWORD flags)
     return 0;
 }
 
-/* A request that has ended at once, with success. Returns a Winsock error. */
+/* Reports a request that succeeded at once. Returns a Winsock error. */
 static DWORD disconnect_report(struct win_socket *socket, OVERLAPPED *overlapped)
 {
     struct win_socket_request *request = win_socket_request_new(NULL, 0);

@@ -24,12 +24,12 @@ static void room_init(void *room)
     list_init(&socket->receiving);
 }
 
-/* The program has closed the last handle. A request that began before may still have come into a queue. */
+/* The program has closed the last handle. A request that began before may have been queued since. */
 static void io_closed(struct win_file *file)
 {
     struct win_socket *socket = win_file_room(file);
 
-    if (socket->fd < 0) /* it never came to be */
+    if (socket->fd < 0) /* its creation failed */
         return;
     lock_acquire(&socket->lock);
     socket->closed = true;
@@ -53,7 +53,7 @@ static void io_destroy(struct win_file *file)
     (void)file; /* its requests have ended, and hold no memory of it */
 }
 
-/* The child has the descriptor, and no request. */
+/* The child keeps the descriptor, and has no requests. */
 static void io_forked(struct win_file *file)
 {
     struct win_socket *socket = win_file_room(file);
@@ -77,7 +77,7 @@ static DWORD io_type(struct win_file *file)
     return FILE_TYPE_PIPE;
 }
 
-/* The number of a socket is its handle, and the same in the new process. One of the first three is taken there. */
+/* A socket's descriptor number is its handle, also in the new process. Numbers 0 to 2 are in use there. */
 static DWORD io_carry(struct win_file *file, struct win_parcel *parcel)
 {
     const struct win_socket *socket = win_file_room(file);

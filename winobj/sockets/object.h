@@ -65,13 +65,13 @@ struct win_socket {
     int fd;
     bool lost; /* the program closed the descriptor by close: the number is another file's */
     int family, type;
-    struct reactor_source source; /* while added: it has a reference to the file */
+    struct reactor_source source; /* while added it holds a reference to the file */
 
     struct lock lock; /* LOCK_WIN_SOCKET: all below */
     bool closed, added;
     uint32_t events;         /* asked for */
     bool readable, writable; /* as far as known */
-    bool whole_reads; /* a short read says nothing: end, error or urgent data is there, or no TCP */
+    bool whole_reads;        /* a short read is not "empty": end, error, urgent data, or no TCP */
     struct list_head receives, sends;
     struct win_socket_request
         *connect; /* ConnectEx, until the connection is there; then it is in sends */
@@ -103,7 +103,7 @@ void win_socket_unref(struct win_socket *socket);
 
 /* Closes the object of a descriptor, and the descriptor. False: it has none, and stays open. */
 bool win_socket_close(int fd);
-/* The descriptor is a new one: an object that has its number is one that the program closed by close. */
+/* The descriptor is new: if an object has its number, the program closed that by close. */
 void win_socket_new(int fd);
 /* ReadFile and WriteFile (transfer.c). */
 DWORD win_socket_read(
@@ -117,9 +117,9 @@ void win_socket_adopt(int fd);
 
 /* Has the reactor watch the socket. Returns 0 or a negative errno. */
 int win_socket_watch_locked(struct win_socket *socket, uint32_t events);
-/* All is possible of a connection of which nothing is known. */
+/* Assumes that a new connection is ready for everything. */
 void win_socket_fresh(struct win_socket *socket);
-/* The socket's number stands for what fd stands for from now on. Returns 0 or a negative errno. */
+/* Makes the socket's number refer to fd's open file. Returns 0 or a negative errno. */
 int win_socket_replace_locked(struct win_socket *socket, int fd);
 /* Tries the requests that wait, as far as the socket is ready. */
 void win_socket_advance_locked(struct win_socket *socket);
@@ -130,7 +130,7 @@ void win_socket_freed(struct reactor_source *source);
 LONG win_socket_receive_locked(struct win_socket *socket, struct win_socket_request *request);
 LONG win_socket_send_locked(struct win_socket *socket, struct win_socket_request *request);
 
-/* connect.c: looks whether the connection is there, or failed. */
+/* connect.c: checks whether the connection is established, or failed. */
 void win_socket_connect_advance_locked(struct win_socket *socket);
 
 /* accept.c */
@@ -141,7 +141,7 @@ void win_socket_accept_ready(struct win_socket *listener);
 void win_socket_accept_data(struct win_socket *listener, struct win_socket *socket);
 /* Cancels the AcceptEx that a socket is for. */
 void win_socket_accept_abandon(struct win_socket *socket);
-/* Cancels those of a listener. */
+/* Cancels all AcceptEx of a listener. */
 void win_socket_accept_close(struct win_socket *listener);
 
 /* A request with room for the program's buffers; NULL: no memory. */
@@ -153,7 +153,7 @@ extern const struct win_request_ops win_socket_request_ops;
  */
 LONG win_socket_submit(struct win_socket *socket, struct win_socket_request *request,
     struct list_head *queue, DWORD *done);
-/* Ends with STATUS_CANCELLED what waits. */
+/* Ends the waiting requests with STATUS_CANCELLED. */
 void win_socket_cancel_locked(struct win_socket *socket);
 /* Ends a request that is in a queue, or the one that connects. */
 void win_socket_end_locked(

@@ -13,7 +13,7 @@ enum { ENDED = EPOLLRDHUP | EPOLLHUP | EPOLLERR };
 static const struct reactor_source_ops source_ops = {
     .ready = win_socket_ready,
     .free = win_socket_freed,
-    .shared = true, /* an edge that reactor_poll takes would be lost otherwise */
+    .shared = true, /* otherwise an edge that reactor_poll reads would be lost */
 };
 
 static struct win_socket *of_source(struct reactor_source *source)
@@ -21,7 +21,7 @@ static struct win_socket *of_source(struct reactor_source *source)
     return container_of(source, struct win_socket, source);
 }
 
-/* The last reference to the source is gone: it has held one to the file. */
+/* The last reference to the source is gone: drops the one that the source held to the file. */
 void win_socket_freed(struct reactor_source *source)
 {
     win_socket_unref(of_source(source));
@@ -91,7 +91,7 @@ static void request_free(struct win_request *base)
     free(container_of(base, struct win_socket_request, base));
 }
 
-/* What the program reads besides the status; before the request ends. */
+/* Stores what the program reads besides the status; called before the request ends. */
 static void put_flags(struct win_socket_request *request)
 {
     if (request->wants_flags)
@@ -200,7 +200,7 @@ static LONG end_at_once(struct win_socket_request *request, LONG status, DWORD *
 {
     const DWORD bytes = (DWORD)request->done;
 
-    win_request_claim(&request->base); /* no cancel has ended it: it has been in no queue */
+    win_request_claim(&request->base); /* it was in no queue, so no cancel has ended it */
     put_flags(request);
     if (status ==
         STATUS_BUFFER_OVERFLOW) /* a warning: the datagram is there, and so is the packet */
@@ -220,7 +220,7 @@ LONG win_socket_submit(struct win_socket *socket, struct win_socket_request *req
     lock_acquire(&socket->lock);
     if (socket->closed)
         status = STATUS_INVALID_HANDLE;
-    else if (atomic_load(&request->base.cancelling)) /* the cancel found it in no queue */
+    else if (atomic_load(&request->base.cancelling)) /* the cancel did not find it in a queue */
         status = STATUS_CANCELLED;
     else if (list_empty(queue) && !socket->connect &&
              (receives ? socket->readable : socket->writable))

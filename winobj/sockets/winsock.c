@@ -137,7 +137,7 @@ int win_winsock_fail_errno(void)
 
 /*
  * WSAGetLastError - the error of this thread's last Winsock call that failed. Calls that are Linux' own (send, recv)
- * leave their error in errno. An error of sockets there is newer than the last error, because the Winsock functions of
+ * leave their error in errno. A socket error in errno is newer than the last error, because the Winsock functions of
  * this library clear errno.
  */
 int WSAAPI WSAGetLastError(void)

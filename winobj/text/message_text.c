@@ -81,7 +81,7 @@
     ROW(ERROR_NETWORK_UNREACHABLE, "The network cannot be reached")                                \
     ROW(ERROR_HOST_UNREACHABLE, "The host cannot be reached")                                      \
     ROW(ERROR_PROTOCOL_UNREACHABLE, "The remote computer does not know the protocol")              \
-    ROW(ERROR_PORT_UNREACHABLE, "Nobody listens on the remote port")                               \
+    ROW(ERROR_PORT_UNREACHABLE, "No program listens on the remote port")                           \
     ROW(ERROR_REQUEST_ABORTED, "The request was aborted")                                          \
     ROW(ERROR_CONNECTION_ABORTED, "The connection was aborted here")                               \
     ROW(ERROR_RETRY, "The operation should be tried again")                                        \

@@ -211,7 +211,7 @@ BOOL WINAPI SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
     lock_acquire(&process_lock);
     process_set = set;
     lock_release(&process_lock);
-    /* The next pass finds a thread that was made, during one pass, by a thread not reached yet. */
+    /* A thread made during a pass by a thread not reached yet is found by the next pass. */
     for (unsigned before = 0, now = set_all(&set); now != before;) {
         before = now;
         now = set_all(&set);

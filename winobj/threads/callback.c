@@ -57,7 +57,7 @@ void win_callback_count_locked(struct win_callback *callback)
     win_object_ref(&callback->object);
 }
 
-/* After one call or one timer less, or a close: whether that was the end. */
+/* Called after a call or a timer has ended, or a close: ends the object if that was the last. */
 static void settle_locked(struct win_callback *callback)
 {
     lock_assert_held(&callbacks_lock);
@@ -75,7 +75,7 @@ static void settle_locked(struct win_callback *callback)
     }
 }
 
-/* What nothing uses after the last call. Without the lock: it may be the end of any object. */
+/* Drops what is not used after the last call. Without the lock: it may destroy any object. */
 static void release(struct win_callback *callback)
 {
     if (callback->ops->release)
@@ -100,7 +100,7 @@ void win_callback_done(struct win_callback *callback)
     win_object_unref(&callback->object);
 }
 
-/* On a thread of the pool. Another one takes the next call before this one runs. */
+/* Runs on a pool thread. Before the call, another thread can take the next packet. */
 static VOID CALLBACK run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOID overlapped,
     ULONG error, ULONG_PTR bytes, PTP_IO io)
 {

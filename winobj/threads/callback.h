@@ -3,8 +3,8 @@
  * callback.h - what timer queues, their timers and registered waits have in common: calls of the program's function by
  * threads of the pool, and an end that can be waited for.
  *
- * Such an object is no handle, as on Windows: what the program has is its name (handle.h), by which only these
- * functions find it. One lock guards all of them (win_callbacks_lock).
+ * Such an object is no handle, as on Windows: the program gets its name (handle.h), by which only these functions find
+ * it. One lock guards all of them (win_callbacks_lock).
  */
 #ifndef WINOBJ_CALLBACK_H
 #define WINOBJ_CALLBACK_H
@@ -22,9 +22,12 @@ struct win_callback_ops {
         source; /* free: win_callback_source_free; or none: it has no source */
     /* On a thread of the pool, once for each win_callback_post_locked; several may run at once. */
     void (*call)(struct win_callback *callback);
-    /* It is closed, and closed is set: ends what would post. Under the lock; may post. */
+    /* It is being closed, and `closed` is set: stops further posts. Under the lock; may post. */
     void (*stop_locked)(struct win_callback *callback);
-    /* It is over, or is as soon as this returns: gives up what the program may look for then. Without the lock. */
+    /*
+     * It is over, or is as soon as this returns: releases what the program may then expect to be free. Without the
+     * lock.
+     */
     void (*release)(struct win_callback *callback);
 };
 
@@ -70,7 +73,7 @@ void win_callbacks_unlock(void);
 /* Has a thread of the pool call it once more. Cannot fail. */
 void win_callback_post_locked(struct win_callback *callback);
 
-/* A call begins and ends that is not win_callback_ops.call; done takes the lock. */
+/* A call other than win_callback_ops.call begins, and ends; done takes the lock. */
 void win_callback_count_locked(struct win_callback *callback);
 void win_callback_done(struct win_callback *callback);
 
@@ -83,10 +86,10 @@ void win_callback_close_locked(struct win_callback *callback);
 /* Sets the object whose call the calling thread runs; returns the one before. Needs no lock. */
 struct win_callback *win_callback_enter(struct win_callback *callback);
 
-/* Of the source: it had a reference. */
+/* Frees the source, which held a reference. */
 void win_callback_source_free(struct reactor_source *source);
 
-/* Of the type, in the child of a fork, which has no thread of the pool: no call is pending. */
+/* For the type: in the child of a fork, which has no pool threads, no call is pending. */
 void win_callback_forked(struct win_object *object);
 
 #endif

@@ -52,7 +52,7 @@ static bool is_index(DWORD index)
 /* Takes a value; returns whether there is one that has a callback. */
 static bool take(struct values *values, DWORD index, PFLS_CALLBACK_FUNCTION *callback, void **value)
 {
-    lock_acquire(&fls_lock); /* both at once: the index may be freed, and be another's */
+    lock_acquire(&fls_lock); /* read both at once: the index may be freed and reused */
     *value = atomic_exchange(&values->of[index], NULL);
     *callback = indexes[index].callback;
     lock_release(&fls_lock);

@@ -345,7 +345,7 @@ static void binding_drop_queued(struct _TP_IO *io)
     lock_release(&bindings_lock);
     if (PostQueuedCompletionStatus(pool_port, 0, io->key, (LPOVERLAPPED)(void *)io))
         return;
-    lock_acquire(&bindings_lock); /* no memory for the mark: the callbacks run after all */
+    lock_acquire(&bindings_lock); /* no memory for the mark: the callbacks run nevertheless */
     io->marks--;
     binding_settle(io);
 }

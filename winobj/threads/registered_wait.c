@@ -50,7 +50,7 @@ static bool begin_locked(struct registered *wait)
     return wait->waits;
 }
 
-/* The first wait had what it needs, but another may have taken that. */
+/* The first wait got its resources, but another may have taken them since. */
 static void begin_again_locked(struct registered *wait)
 {
     if (wait->callback.closed || (wait->flags & WT_EXECUTEONLYONCE))
@@ -120,7 +120,7 @@ static void wait_call(struct win_callback *callback)
     win_callbacks_unlock();
 }
 
-/* What the object has given to the wait by now is not lost: the function is called for it. */
+/* If the object has satisfied the wait by now, the function is still called for that. */
 static void wait_stop_locked(struct win_callback *callback)
 {
     struct registered *wait = (struct registered *)callback;
@@ -133,7 +133,7 @@ static void wait_stop_locked(struct win_callback *callback)
         end_locked(wait, false);
 }
 
-/* The object may have a name, which the program takes for free when it has unregistered the wait. */
+/* Releases the object now: it may have a name, which the program expects to be free after it unregistered the wait. */
 static void wait_release(struct win_callback *callback)
 {
     struct registered *wait = (struct registered *)callback;

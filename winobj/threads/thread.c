@@ -61,7 +61,7 @@ const struct win_object_type win_thread_type = {
     .forked = thread_forked,
 };
 
-/* Runs however the thread ends: by return, ExitThread or pthread_exit. */
+/* Runs at every end of the thread: by return, ExitThread or pthread_exit. */
 static void thread_ended(void *argument)
 {
     struct win_thread *thread = argument;
@@ -413,7 +413,7 @@ static bool sleep_alertably(struct reactor_waiter *waiter, DWORD timeout_ms)
 
 /*
  * SleepEx - Sleep; if alertable, APCs of the calling thread (QueueUserAPC) end it: they run, and it returns
- * WAIT_IO_COMPLETION, also of 0 ms. Else 0. An alertable sleep moves the library's pending work, as waits do.
+ * WAIT_IO_COMPLETION, also of 0 ms. Else 0. An alertable sleep does the library's pending work, as waits do.
  */
 DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
 {
@@ -432,8 +432,8 @@ DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
 
 /*
  * QueueUserAPC - has a thread call function(data) in its next alertable wait, or in the present one, which that ends. A
- * thread that has not begun calls it first. APCs run in their order; what is still queued when the thread ends is
- * dropped. A program may fill a handle of the calling thread or GetCurrentThread().
+ * thread that has not begun calls it first. APCs run in their order; the end of the thread drops those still queued. A
+ * program may fill a handle of the calling thread or GetCurrentThread().
  * Returns 1; 0 with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no function), ERROR_GEN_FAILURE (the thread has
  * ended), ERROR_NOT_ENOUGH_MEMORY.
  */

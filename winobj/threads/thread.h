@@ -14,7 +14,10 @@
  */
 bool win_thread_apply(HANDLE thread, bool (*apply)(int id, void *argument), void *argument);
 
-/* A new handle of the calling thread, whoever made the thread; its end signals it. NULL: ERROR_NOT_ENOUGH_MEMORY. */
+/*
+ * A new handle of the calling thread, even if other code made the thread; its end signals the handle. NULL:
+ * ERROR_NOT_ENOUGH_MEMORY.
+ */
 HANDLE win_thread_self_handle(void);
 
 struct win_apcs;

@@ -4,7 +4,7 @@
  * program's function (callback.h).
  *
  * The calls of WT_EXECUTEINTIMERTHREAD of one queue go one at a time, in their order, as they do on Windows, where one
- * thread has them all: they stand in the queue's list, and the queue has a call of its own as long as there are some.
+ * thread has them all: the queue lists them, and has one call of its own posted while the list is not empty.
  */
 #include "winobj/threads/callback.h"
 
@@ -118,7 +118,7 @@ static void set_due_locked(struct timer *timer, uint64_t due_ns)
     reactor_deadline(&timer->callback.source, due_ns);
 }
 
-/* The next time is counted from the last one, not from its call; times that have passed meanwhile are left out. */
+/* The next time follows from the last one, not from its call; times that have passed meanwhile are skipped. */
 static void timer_expired(struct reactor_source *source, enum reactor_how how)
 {
     struct timer *timer = (struct timer *)container_of(source, struct win_callback, source);

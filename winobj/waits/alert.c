@@ -24,7 +24,7 @@ void win_apcs_adopt(struct win_apcs *apcs)
     mine = apcs;
 }
 
-/* Takes the first APC off, as a copy: a timer's may be queued again, or gone, when the lock is released. */
+/* Takes the first APC off, as a copy: a timer's APC may be queued again, or freed, once the lock is released. */
 static bool apc_take(struct win_apcs *apcs, struct win_apc *taken)
 {
     struct list_node *node;
@@ -112,7 +112,7 @@ void win_apcs_queue(struct win_apcs *apcs, struct win_apc *apc, uint64_t time)
     if (!(queued = list_linked(&apc->link)))
         apc->time = time;
     lock_release(&apcs->lock);
-    if (!queued) /* the caller alone queues it */
+    if (!queued) /* only the caller queues it */
         apc_queue(apcs, apc);
 }
 

@@ -2,10 +2,10 @@
 /*
  * alert.h - functions that other threads queue to a thread (APCs), and the waits of that thread that they end.
  *
- * An alertable wait ends in one of two ways: its object satisfies it, or an APC comes. Whoever ends it claims its alert
- * first, and only one claim succeeds. So a wait that an APC ended took nothing from an object, even if that is
- * signalled before the thread runs; and an APC that comes after the object stays queued for the next wait. A wait for
- * objects with names is claimed under names_lock, where other processes satisfy it.
+ * An alertable wait ends in one of two ways: its object satisfies it, or an APC comes. Either claims the wait's alert
+ * first, and only one claim succeeds. So a wait that an APC ended took nothing from an object, even if the object is
+ * signalled before the thread runs; and an APC that comes later stays queued for the next wait. A wait for objects with
+ * names is claimed under names_lock, where other processes satisfy it.
  */
 #ifndef WINOBJ_ALERT_H
 #define WINOBJ_ALERT_H
@@ -45,7 +45,7 @@ struct win_apcs {
 struct win_alert {
     struct reactor_waiter *waiter;
     struct win_wait *named; /* the wait, if it is for objects with names; else NULL */
-    atomic_uint ended;      /* who ended the wait: nothing yet, its object, an APC */
+    atomic_uint ended;      /* what ended the wait: nothing yet, its object, an APC */
 };
 
 void win_apcs_init(struct win_apcs *apcs);
@@ -94,7 +94,7 @@ bool win_alert_begin(
 /* Ends it; returns whether an APC did. */
 bool win_alert_end(struct win_alert *alert);
 
-/* For what is about to satisfy the wait: false if an APC has ended it. alert may be NULL: not alertable. */
+/* Called before a wait is satisfied: false if an APC has ended it. alert may be NULL: not alertable. */
 bool win_alert_claim(struct win_alert *alert);
 
 /* For an APC: false if an object has satisfied the wait, or an APC has ended it. */

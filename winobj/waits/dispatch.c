@@ -76,7 +76,7 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
     return abandoned;
 }
 
-/* Whether an object allows a wait: a mutex also allows those of its owner. */
+/* Whether an object satisfies a wait: a mutex also satisfies those of its owner. */
 static bool is_there_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
     if (waitable->name >= 0)
@@ -256,7 +256,7 @@ int win_waitable_descriptor(struct win_waitable *waitable)
     int fd;
 
     if (waitable->name >= 0) {
-        errno = EOPNOTSUPP; /* no descriptor follows what other processes do to it */
+        errno = EOPNOTSUPP; /* a descriptor would not follow changes by other processes */
         return -1;
     }
     lock_acquire(&win_dispatcher);

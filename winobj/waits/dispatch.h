@@ -84,9 +84,9 @@ void win_waitable_forked(struct win_waitable *waitable);
 struct win_waitable *win_waitable_pin(HANDLE handle);
 
 /*
- * Waits for one or all of count pinned objects until the deadline (clock_now_ns() time; 0 = do not sleep, but let
- * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, WAIT_FAILED with the last
- * error, or, if alertable, WAIT_IO_COMPLETION: no object was taken, and the caller runs win_apcs_run without a lock.
+ * Waits for one or all of count pinned objects until the deadline (clock_now_ns() time; 0 = do not sleep, but do
+ * pending work once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, WAIT_FAILED with the last error,
+ * or, if alertable, WAIT_IO_COMPLETION: no object was taken, and the caller runs win_apcs_run without a lock.
  */
 DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all,
     uint64_t deadline_ns, bool alertable);

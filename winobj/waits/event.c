@@ -42,7 +42,8 @@ HANDLE win_event_receive(const struct win_parcel *parcel)
 
 /*
  * CreateEventA, CreateEventW - a new event, or the one that has the name, which stays as it is. Of attributes
- * bInheritHandle counts: CreateProcess may hand the handle on; such an event is shared memory's, as those with names.
+ * bInheritHandle counts: CreateProcess may hand the handle on; such an event is in shared memory, like those with
+ * names.
  * name     as CreateMutexA
  * Returns  a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
  *          ERROR_INVALID_HANDLE (a semaphore or a mutex has the name), ERROR_NOT_ENOUGH_MEMORY, or an error of

@@ -19,7 +19,7 @@ static bool granted(struct win_wait *wait)
 
     if (wait->others < 0 || (result = names_wait_result(wait->others, &abandoned)) < 0)
         return false;
-    win_alert_claim(wait->alert); /* no APC has: win_named_end_by_apc withdraws the wait first */
+    win_alert_claim(wait->alert); /* succeeds: an APC would have withdrawn the wait first */
     wait->satisfied = result;
     wait->abandoned = abandoned;
     return true;
@@ -34,7 +34,7 @@ static bool try_named(struct win_wait *wait)
     return granted(wait) || win_wait_try_locked(wait);
 }
 
-/* Ends the waits of this process that what was done under names_lock has satisfied. */
+/* Ends the waits of this process that were satisfied under names_lock. */
 static void look_locked(void)
 {
     bool again;

@@ -18,7 +18,7 @@ HANDLE win_named_open(struct win_waitable *waitable, const struct win_object_typ
 /* Writes into a parcel what opens the object elsewhere; ERROR_NOT_SUPPORTED: it has no name. parcel may be NULL. */
 DWORD win_named_carry(
     struct win_waitable *waitable, enum win_parcel_kind kind, struct win_parcel *parcel);
-/* What was written, for win_named_open. */
+/* What win_named_carry wrote, for win_named_open. */
 struct names_new win_named_carried(const struct win_parcel *parcel);
 /* The objects of parcels; NULL with the last error. */
 HANDLE win_event_receive(const struct win_parcel *parcel);

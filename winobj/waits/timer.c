@@ -2,9 +2,9 @@
 /*
  * timer.c - waitable timers: a timerfd for each clock that a timer has been set by, which the reactor waits for.
  *
- * A clock knows its timer by name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and expiring
- * exclude each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a fork
- * timers are not running, until they are set again.
+ * A clock refers to its timer by name (handle.h), so it finds no timer that is gone. timers_lock excludes setting,
+ * cancelling and expiring from each other: no earlier setting signals after a new one. In the child of a fork timers do
+ * not run until they are set again.
  *
  * A timer has one APC for its completion routine, as on Windows: as long as that is queued, further expirations add
  * nothing to it.
@@ -94,7 +94,7 @@ void win_timers_forked(void)
     lock_init(&timers_lock, LOCK_WIN_FILE, "timers");
 }
 
-/* Stops both clocks, and takes back what the routine has not been called for. */
+/* Stops both clocks, and withdraws the routine's APC. */
 static void stop_locked(struct win_timer *timer)
 {
     static const struct itimerspec never;

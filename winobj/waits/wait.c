@@ -10,7 +10,7 @@ static void objects_unpin(struct win_waitable **objects, DWORD count)
         win_object_unref(&objects[count]->object);
 }
 
-/* Pins what a wait is for; all: no object may be there twice. Returns ERROR_SUCCESS, or the error of the wait. */
+/* Pins the objects of a wait; all: no object may occur twice. Returns ERROR_SUCCESS, or the error of the wait. */
 static DWORD objects_pin(
     struct win_waitable **objects, const HANDLE *handles, DWORD count, bool all)
 {
@@ -36,10 +36,10 @@ static DWORD objects_pin(
  * WaitForMultipleObjectsEx - waits for any or all of up to 64 events, threads, mutexes, semaphores and timers.
  * alertable  APCs of the calling thread (QueueUserAPC) end the wait: they run, and it returns WAIT_IO_COMPLETION. An
  *            object that is signalled already comes first, and the APCs stay queued
- * Returns WAIT_OBJECT_0 + the lowest index satisfied (WAIT_ABANDONED_0 + it: that is a mutex whose owner ended; for
- * all: one of them is), WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0 or above
+ * Returns WAIT_OBJECT_0 + the lowest index satisfied (WAIT_ABANDONED_0 + it: a mutex whose owner ended; for all: one of
+ * them is such a mutex), WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0 or above
  * MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all), ERROR_INVALID_HANDLE, ERROR_NOT_ENOUGH_MEMORY.
- * A thread in a wait moves the library's pending work (docs/internals/threads.md).
+ * A waiting thread does the library's pending work (docs/internals/threads.md).
  */
 DWORD WINAPI WaitForMultipleObjectsEx(
     DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms, BOOL alertable)

@@ -16,7 +16,7 @@
 struct win_wait {
     struct reactor_waiter *waiter;
     struct reactor_source
-        *source; /* in place of a waiter: run when the wait is satisfied (watch.h) */
+        *source; /* instead of a waiter: run when the wait is satisfied (watch.h) */
     struct win_waitable *const *objects;
     DWORD count;
     bool all;
@@ -37,7 +37,7 @@ struct win_wait_link {
 
 extern struct lock win_dispatcher;
 
-/* Has the thread of a satisfied wait look at it. */
+/* Wakes the thread of a satisfied wait. */
 static inline void win_wait_wake(const struct win_wait *wait)
 {
     if (wait->source)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* waiter.h - waits of winobj, which the reactor sleeps (reactor/reactor.h): times and errors as Windows has them. */
+/*
+ * waiter.h - waits of winobj, whose threads sleep in the reactor (reactor/reactor.h): times and errors as Windows has
+ * them.
+ */
 #ifndef WINOBJ_WAITER_H
 #define WINOBJ_WAITER_H
 
@@ -32,7 +35,7 @@ static inline uint64_t win_deadline_ns(uint32_t timeout_ms)
 }
 
 /*
- * Sleeps, and moves the library's work meanwhile, until signalled or the deadline has passed. Returns false at the
+ * Sleeps, and does the library's work meanwhile, until signalled or the deadline has passed. Returns false at the
  * deadline. Spurious returns of true happen. No lock held.
  */
 static inline bool win_wait_sleep(struct reactor_waiter *waiter, uint64_t deadline_ns)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.h - a wait that no thread is in: a source of the reactor is run when its object satisfies it. */
+/* watch.h - a wait without a thread: the reactor runs a source when the object satisfies the wait. */
 #ifndef WINOBJ_WATCH_H
 #define WINOBJ_WATCH_H
 
 #include "winobj/waits/wait.h"
 
-/* The caller keeps two of these calls from running at once. */
+/* The caller serialises these calls. */
 struct win_watch {
     struct win_wait wait;
     struct win_wait_link link;
