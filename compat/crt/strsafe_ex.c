@@ -3,14 +3,14 @@
  * strsafe_ex.c - the Ex forms of StringCch and StringCb (strsafe.c, which does their work). Compiled for each kind of
  * character: WIDE_BITS is the width of wide ones.
  *
- * Each also tells where the text ends, and how much room is left, the end included; and takes flags:
+ * Each also stores where the text ends and how much room is left, the end included, and takes flags:
  *   STRSAFE_IGNORE_NULLS      a NULL text is an empty one; a NULL destination without room takes nothing
  *   STRSAFE_FILL_BEHIND_NULL  the room behind the end is filled with the flags' low octet
- *   STRSAFE_FILL_ON_FAILURE   the whole destination is, and ended, when the function fails
- *   STRSAFE_NULL_ON_FAILURE   the destination is empty when it fails
- *   STRSAFE_NO_TRUNCATION     what has no room is not cut: the destination is empty; of Cat: as it was
- * Each returns what the plain form does; STRSAFE_E_INVALID_PARAMETER for another flag. Where it does, end and left are
- * not written.
+ *   STRSAFE_FILL_ON_FAILURE   if the function fails, the whole destination is filled, and ended
+ *   STRSAFE_NULL_ON_FAILURE   if the function fails, the destination is empty
+ *   STRSAFE_NO_TRUNCATION     does not cut a text that has no room: the destination is empty; of Cat: unchanged
+ * Each returns what the plain form does; STRSAFE_E_INVALID_PARAMETER for another flag, and then writes neither end nor
+ * left.
  */
 #include "compat/crt/crt.h"
 
@@ -50,7 +50,7 @@ static bool is_valid(const struct target *target)
     return target->to || ((target->flags & STRSAFE_IGNORE_NULLS) && !target->room && !target->over);
 }
 
-/* The text that is meant; NULL: none. */
+/* The text, which STRSAFE_IGNORE_NULLS makes empty instead of NULL; NULL: none. */
 static const character *meant(const character *text, DWORD flags)
 {
     return !text && (flags & STRSAFE_IGNORE_NULLS) ? nothing : text;
@@ -85,7 +85,7 @@ static void clear(struct target *target, character *at)
     target->left = target->room - (size_t)(at - target->to);
 }
 
-/* What the flags make of a failure, and what the program is told. */
+/* Applies the flags to a failure, and stores end and left. */
 static HRESULT finish(struct target *target, HRESULT hr, bool clears, character **end, size_t *left)
 {
     const int pattern = (int)(target->flags & 0xff);
@@ -164,7 +164,7 @@ static HRESULT print(
 #define OF_CHARACTERS target_of(to, room, 0, flags)
 #define OF_BYTES      target_of(to, CHARACTERS(room), room % sizeof(character), flags)
 
-/* The room that is left is told in bytes, with what makes no whole character. */
+/* Converts the room left to bytes, and adds those that make no whole character. */
 static HRESULT in_bytes(HRESULT hr, size_t room, size_t *left)
 {
     if (left && (SUCCEEDED(hr) || hr == STRSAFE_E_INSUFFICIENT_BUFFER))

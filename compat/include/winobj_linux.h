@@ -14,10 +14,10 @@ WINCOMPAT_BEGIN
  * a completion port, readable while packets are queued.
  *
  * The descriptor is made at the first call, belongs to the object and goes with it: do not close it, and do not use it
- * after CloseHandle (take it out of an epoll set first; a duplicate of yours stays open, but says nothing any more).
- * Only poll it: its state follows the object by itself. To take the signal of an auto-reset event or a packet of a
- * port, make the Windows call with timeout 0, which may find that another thread was faster. A program that sleeps in
- * poll or epoll only is served by the library's background thread.
+ * after CloseHandle (take it out of an epoll set first; a duplicate of yours stays open, but its state no longer
+ * changes). Only poll it: its state follows the object by itself. To take the signal of an auto-reset event or a packet
+ * of a port, make the Windows call with timeout 0; another thread may have taken it first. If all threads of a program
+ * sleep in poll or epoll, the library's background thread does its work.
  *
  * Returns the descriptor, close-on-exec; -1 with the last error ERROR_INVALID_HANDLE (not open, or of a kind that is
  *         never signalled) or ERROR_NO_SYSTEM_RESOURCES (no file descriptor is left; the object has a name).

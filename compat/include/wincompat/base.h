@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base.h - everything <windows.h> offers apart from annotations of the first kind. Public headers of ours include this
- * through <winsock2.h> or <unknwn.h>; the Windows-named headers are forwarders to it.
+ * base.h - everything <windows.h> offers apart from annotations of the first kind. Our public headers include this
+ * through <winsock2.h> or <unknwn.h>; the Windows-named headers forward to it.
  */
 #ifndef WINCOMPAT_BASE_H
 #define WINCOMPAT_BASE_H

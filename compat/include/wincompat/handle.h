@@ -18,7 +18,7 @@ WINOBJ_API BOOL WINAPI CloseHandle(HANDLE handle);
 WINOBJ_API BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_process,
     LPHANDLE to, DWORD access, BOOL inherit, DWORD options);
 
-/* Events. By a name the processes of a user share them. */
+/* Events. The processes of a user share them by name. */
 WINOBJ_API HANDLE WINAPI CreateEventA(
     LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name);
 WINOBJ_API HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset,
@@ -120,7 +120,7 @@ typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
 WINOBJ_API BOOL WINAPI QueueUserWorkItem(
     LPTHREAD_START_ROUTINE function, PVOID context, ULONG flags);
 
-/* Timers and waits that have these threads call a function. What they are known by is no handle. */
+/* Timers and waits that have these threads call a function. The values that name them are no handles. */
 typedef VOID(NTAPI *WAITORTIMERCALLBACKFUNC)(PVOID context, BOOLEAN timed_out);
 typedef WAITORTIMERCALLBACKFUNC WAITORTIMERCALLBACK;
 WINOBJ_API HANDLE WINAPI CreateTimerQueue(VOID);

@@ -3,8 +3,8 @@
  * inaddr.h - <netinet/in.h> and <arpa/inet.h>, with the members that Windows' address structures have besides: the S_un
  * views of in_addr, u.Byte and u.Word of in6_addr. Layout, tags and functions are Linux' own.
  *
- * The system's four structures are read under other names and declared anew. Where a program included the system's
- * headers before any Windows-named one, the structures are the system's and have no such members.
+ * The system's four structures are read under other names and declared anew. If a program includes the system's headers
+ * before any Windows-named one, it gets the system's structures without these members.
  */
 #ifndef WINCOMPAT_INADDR_H
 #define WINCOMPAT_INADDR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inttypes.h - the formats of <inttypes.h> for these printf and scanf, to which an l is 32 bits. Only the types that
+ * inttypes.h - the formats of <inttypes.h> for these printf and scanf, which take l for 32 bits. Only the types that
  * are a long of Linux differ.
  */
 #ifndef WINCOMPAT_INTTYPES_H

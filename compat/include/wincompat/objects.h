@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* objects.h - mutexes, semaphores, timers. As events they have no names: a name is ERROR_NOT_SUPPORTED. */
+/*
+ * objects.h - mutexes, semaphores, timers. The processes of a user share mutexes and semaphores by name; a timer has
+ * none.
+ */
 #ifndef WINCOMPAT_OBJECTS_H
 #define WINCOMPAT_OBJECTS_H
 

@@ -2,8 +2,8 @@
 /*
  * sal1.h - source annotations of the first kind (__in, __out, ...), for code that is ported.
  *
- * The plain words are names of parameters in the C library, whose headers that use them are read first, and in the
- * C++ library, whose headers are read without the words (words_push.inc). -DNDSPI_NO_SAL1 leaves the words out.
+ * The C and C++ libraries use the plain words as names of parameters. This header reads the C library's headers that
+ * use them first, and the C++ library's without the words (words_push.inc). -DNDSPI_NO_SAL1 leaves the words out.
  * __reserved is not here: it is a member name in kernel headers. No header of ours relies on this one; <windows.h>,
  * <sal.h> and <ndspi.h> bring it.
  */

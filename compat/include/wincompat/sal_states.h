@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sal_states.h - annotations of the second kind for the state of a buffer before and behind a call, for locks, and
- * those that <sal.h> keeps for old code.
+ * sal_states.h - annotations of the second kind for the state of a buffer before and after a call, for locks, and those
+ * that <sal.h> keeps for old code.
  */
 #ifndef WINCOMPAT_SAL_STATES_H
 #define WINCOMPAT_SAL_STATES_H

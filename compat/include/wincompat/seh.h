@@ -47,7 +47,7 @@ typedef struct _EXCEPTION_RECORD {
     ULONG_PTR ExceptionInformation[EXCEPTION_MAXIMUM_PARAMETERS];
 } EXCEPTION_RECORD, *PEXCEPTION_RECORD;
 
-/* The processor's registers: nothing here has any, and ContextRecord is NULL. */
+/* The processor's registers, which no exception has here: ContextRecord is NULL. */
 typedef struct _CONTEXT CONTEXT, *PCONTEXT, *LPCONTEXT;
 
 typedef struct _EXCEPTION_POINTERS {
@@ -107,7 +107,7 @@ struct wincompat_seh {
     }
 };
 
-/* The exception that is being handled; that of a thread's end goes on. */
+/* Stores the exception that is being handled; rethrows that of a thread's end. */
 inline void wincompat_seh_current(wincompat_seh &seh)
 {
     try {
@@ -126,7 +126,9 @@ inline void wincompat_seh_current(wincompat_seh &seh)
     }
 }
 
-/* Returns where the handler takes it; else it goes on. It cannot continue: the frames below are gone. */
+/*
+ * Returns if the handler takes the exception, else rethrows it. Execution cannot continue: the frames below are gone.
+ */
 inline void wincompat_seh_decide(int verdict)
 {
     if (verdict == EXCEPTION_CONTINUE_SEARCH)
@@ -139,7 +141,7 @@ inline void wincompat_seh_decide(int verdict)
     }
 }
 
-/* Its destructor sees how the block was left. */
+/* Its destructor learns how the block was left. */
 struct wincompat_block : wincompat_try {
     wincompat_block(const char *in_file, int at_line) : wincompat_try()
     {
@@ -150,7 +152,7 @@ struct wincompat_block : wincompat_try {
     {
         wincompat_try_left(this);
     }
-    /* In a handler: the end of a thread is no concern of a __finally block, as on Windows. */
+    /* Called in a handler: a __finally block ignores the end of a thread, as on Windows. */
     void thrown()
     {
 #ifdef WINCOMPAT_FORCED_UNWIND
@@ -171,7 +173,7 @@ struct wincompat_block : wincompat_try {
  *
  * code        [in] EXCEPTION_... or the program's own; here bit 28 is not cleared
  * flags       [in] 0 or EXCEPTION_NONCONTINUABLE
- * count       [in] how many parameters; more than EXCEPTION_MAXIMUM_PARAMETERS: so many
+ * count       [in] how many parameters; at most EXCEPTION_MAXIMUM_PARAMETERS are taken
  * parameters  [in] for ExceptionInformation; NULL: none
  */
 inline void RaiseException(DWORD code, DWORD flags, DWORD count, const ULONG_PTR *parameters)
@@ -233,7 +235,7 @@ inline void RaiseException(DWORD code, DWORD flags, DWORD count, const ULONG_PTR
 
 static inline __attribute__((unused)) PEXCEPTION_POINTERS wincompat_no_exception(void)
 {
-    abort(); /* only filters and __except blocks call it, and none runs */
+    abort(); /* only filters and __except blocks call it, and none of them runs */
 }
 
 /* clang-format off */
@@ -269,7 +271,7 @@ static inline __attribute__((unused)) PEXCEPTION_POINTERS wincompat_no_exception
 #undef __leave
 #define __leave goto wincompat_leave_
 
-/* In a __finally block, which runs only where its __try block came to its end or was left by __leave. */
+/* In a __finally block, which runs only if its __try block reached its end or was left by __leave. */
 #define AbnormalTermination() FALSE
 
 #define _exception_code()       GetExceptionCode()

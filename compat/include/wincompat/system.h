@@ -195,7 +195,7 @@ WINOBJ_API BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protect
 WINOBJ_API BOOL WINAPI VirtualLock(LPVOID address, SIZE_T size);
 WINOBJ_API BOOL WINAPI VirtualUnlock(LPVOID address, SIZE_T size);
 
-/* What keeps memory registered learns that it goes. */
+/* Code that keeps memory registered learns before the memory is freed. */
 typedef BOOLEAN(CALLBACK *PSECURE_MEMORY_CACHE_CALLBACK)(PVOID address, SIZE_T size);
 WINOBJ_API BOOL WINAPI AddSecureMemoryCacheCallback(PSECURE_MEMORY_CACHE_CALLBACK callback);
 WINOBJ_API BOOL WINAPI RemoveSecureMemoryCacheCallback(PSECURE_MEMORY_CACHE_CALLBACK callback);

@@ -66,8 +66,8 @@
 #endif
 
 /*
- * __declspec(x), for each x that ported code uses; the compiler warns of others. clang has the keyword in its Microsoft
- * modes: property, and more than one argument, need it.
+ * __declspec(x), for each x that ported code uses; the compiler warns about others. clang has the keyword in its
+ * Microsoft modes: property, and more than one argument, need it.
  */
 /* clang-format off */
 #ifdef __clang__
@@ -120,8 +120,8 @@
 #define DECLSPEC_EXPORT __attribute__((visibility("default")))
 
 /*
- * __forceinline. To gcc always_inline is a promise whose breach is an error (a recursion): C++ gets the wish. C has to
- * inline, since an inline function of C is nowhere else.
+ * __forceinline. gcc reports an error where it cannot keep always_inline (a recursion): C++ gets plain inline. C needs
+ * always_inline, since an inline function of C has no other definition.
  */
 #ifndef WINCOMPAT_MICROSOFT_MODE
 #ifdef __cplusplus
@@ -151,7 +151,7 @@
 #define WINCOMPAT_END
 #endif
 
-/* What libwinobj exports. */
+/* The functions that libwinobj exports. */
 #define WINOBJ_API __attribute__((visibility("default")))
 
 #define IN
