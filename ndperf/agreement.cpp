@@ -22,7 +22,7 @@ namespace
 
 enum { VERDICT_AGREED }; // values of a VERDICT
 enum { HELLO_TEST, HELLO_FIELDS };
-enum { PATIENCE_MS = 20000 }; // of each end with one that it has not agreed with yet
+enum { PATIENCE_MS = 20000 }; // how long each end waits for a peer before they have agreed
 
 Greeting greeting(UINT32 cookie, UINT32 index)
 {
@@ -170,7 +170,7 @@ void Session::judge()
     channel_->send(verdict);
 }
 
-// The client reads why, and ends the connection; the server ends without that when it takes too long.
+// The client reads why, and ends the connection; if that takes too long, the server ends without it.
 void Session::refuse(const std::string &reason)
 {
     Message verdict(VERDICT);
@@ -197,7 +197,7 @@ void Session::connect_streams()
     exchange_memory();
 }
 
-// Takes the request with this greeting; refuses others, that of a stranger who has withdrawn it among them.
+// Takes the request with this greeting; refuses others, also one that a stranger has withdrawn.
 void Session::accept_stream(Endpoint &endpoint, const Greeting &own)
 {
     Greeting theirs;

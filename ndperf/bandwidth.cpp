@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bandwidth.cpp - as many messages as the queues take, each way that the test asks for.
+ * bandwidth.cpp - keeps the queues full of messages, in each direction that the test asks for.
  *
- * Sends need Receives: the receiver tells by an empty message how many it has posted again (Worker). The last message
- * of a phase is one byte longer, which tells the receiver of Sends that it is the last.
+ * Sends need Receives: the receiver reports by an empty message how many it has posted again (Worker). The last Send of
+ * a phase is one byte longer, so that the receiver knows that it is the last.
  */
 #include "phases.h"
 
@@ -80,7 +80,7 @@ void Bandwidth::post_next(Stream &stream, bool is_last)
         --stream.credits;
 }
 
-// Posts what may be posted. False: nothing.
+// Posts as many requests as allowed. False: none.
 bool Bandwidth::push(Stream &stream)
 {
     size_t index = stream.endpoint->owner;
@@ -113,7 +113,7 @@ void Bandwidth::received(Stream &stream, const char *data, ULONG bytes)
         worker_.count(1);
 }
 
-// Of the messages since the last signaled one, this completion tells.
+// This completion covers all messages since the last signaled one.
 void Bandwidth::completed(Stream &stream)
 {
     UINT32 count = stream.outstanding < p_.cq_mod ? stream.outstanding : p_.cq_mod;

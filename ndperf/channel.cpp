@@ -60,7 +60,7 @@ Channel::Channel(Adapter &adapter)
 
 Channel::~Channel()
 {
-    endpoint_.reset(); // what is posted uses the region
+    endpoint_.reset(); // posted requests use the region
     queue_.reset();
     region_.reset();
 }
@@ -95,7 +95,8 @@ bool Channel::progress()
     return true;
 }
 
-// Sleeps until there may be a result. A notify tells of results after the last look, so this looks once more.
+// Sleeps until there may be a result. A notify reports results that arrived after the last poll, so this polls once
+// more.
 // deadline in: in ticks; 0: none
 void Channel::wait(UINT64 deadline)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * channel.h - the connection on which the two ends of a measurement agree, start together and exchange what they found.
+ * channel.h - the connection on which the two ends of a measurement agree, start together and exchange their results.
  *
- * Messages are of one size. Each end posts as many Receives as the other can be ahead, which is one message; so none
- * arrives without a Receive. Used by one thread, which sleeps while it waits.
+ * Messages are of one size. One end can be one message ahead of the other, and each end posts Receives for that, so no
+ * message arrives without a Receive. One thread uses it, and sleeps while it waits.
  */
 #ifndef NDPERF_CHANNEL_H
 #define NDPERF_CHANNEL_H
@@ -17,10 +17,10 @@
 namespace ndperf
 {
 
-// What a connection's private data begins with. All in network order.
+// The beginning of a connection's private data. All in network order.
 struct Greeting {
     UINT32 magic;    // GREETING_MAGIC
-    UINT32 protocol; // PROTOCOL: changes with everything that one end tells the other
+    UINT32 protocol; // PROTOCOL: raised with each change of what one end sends the other
     UINT32 cookie;   // of one measurement; 0: a new one
     UINT32 index;    // of the queue pair
 };
@@ -49,7 +49,7 @@ class Channel
     {
         return *endpoint_;
     }
-    // The connection is there: watch for its end.
+    // The connection is established: watches for its end.
     void established();
     // Signalled when the peer has disconnected or died.
     HANDLE lost() const
@@ -61,9 +61,9 @@ class Channel
     // The next message. Ends the program when the connection is lost, another kind comes, or none within patience (in
     // milliseconds, or INFINITE).
     Message receive(Kind kind, DWORD patience = INFINITE);
-    // Sends one, receives one of the same kind. None returns before both have sent.
+    // Sends one message, receives one of the same kind. Neither end returns before both have sent.
     Message swap(const Message &message);
-    // The peer's end of the connection; returns when it has come, or after patience.
+    // Waits until the peer has ended the connection, at most for patience.
     void await_end(DWORD patience = INFINITE);
 
   private:
@@ -74,7 +74,7 @@ class Channel
     bool progress();
 
     Adapter &adapter_;
-    std::vector<Message> memory_; // what is sent, and RECEIVES that arrive
+    std::vector<Message> memory_; // the message to send, and RECEIVES for those that arrive
     std::unique_ptr<Region> region_;
     std::unique_ptr<Queue> queue_;
     std::unique_ptr<Endpoint> endpoint_;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connect.cpp - connections, made and ended one after the other by each thread; timed are Connect and CompleteConnect.
+ * connect.cpp - each thread makes and ends connections one after the other; it times Connect and CompleteConnect.
  *
- * Each has the cookie of the measurement in its Greeting, and LAST as its index where it is the last one of a thread:
- * so each thread of the server ends with a thread of the client.
+ * Each has the cookie of the measurement in its Greeting, and LAST as its index if it is the last one of a thread: so
+ * each thread of the server ends with a thread of the client.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ void await_end(Worker &worker, Endpoint &endpoint)
 
     if (await(endpoint.notify_disconnect(end), end, lost) == ND_PENDING)
         fail_lost();
-    endpoint.disconnect(); // an end that the client made first is no failure
+    endpoint.disconnect(); // the client may have disconnected first
 }
 
 // Takes one connection. Returns its index, or ANOTHER after a stranger's.

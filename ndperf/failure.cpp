@@ -24,7 +24,7 @@ std::string print(const char *text, va_list arguments)
     return line;
 }
 
-// What differs from the samples' advice.
+// Advice that differs from the samples'.
 const char *hint_of(HRESULT hr)
 {
     switch (hr) {
@@ -66,7 +66,7 @@ std::string format(const char *text, ...)
     return line;
 }
 
-// Other threads may still run: no destructor does.
+// Other threads may still run, so no destructor may run.
 void end(int status, const std::string &message)
 {
     if (InterlockedExchange(&failing_, 1))

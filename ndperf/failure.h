@@ -2,7 +2,7 @@
 /*
  * failure.h - ends the program with a message that says what failed, on which adapter and address, and what to do.
  *
- * Any thread: the first failure is the one that is printed.
+ * Any thread: the program prints the first failure only.
  */
 #ifndef NDPERF_FAILURE_H
 #define NDPERF_FAILURE_H
@@ -17,10 +17,10 @@ namespace ndperf
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-// What messages begin with. name in: how the program was called, kept
+// The beginning of each message. name in: how the program was called, kept
 void set_program(const char *name);
 const char *program();
-// The adapter and the peer that messages are about. text in: "" takes it back
+// Names the adapter and the peer in later messages. text in: "" removes it
 void set_place(const std::string &adapter, const std::string &peer);
 
 // printf's text.

@@ -3,7 +3,7 @@
  * latency.cpp - one message at a time, round after round, over the worker's connections in turn.
  *
  * A Send and a Write go there and back; half of that time is the latency. The last Send of a phase is one byte longer,
- * the last Write has the byte LAST at its end: so the server learns that it is the last. A Read is alone.
+ * the last Write has the byte LAST at its end: so the server learns that it is the last. Reads need no server.
  */
 #include "phases.h"
 
@@ -81,7 +81,7 @@ class Latency : public Handler
     bool arrived_, ended_; // a message, the last one
 };
 
-// Every moment belongs to a round: what is between two is part of the first.
+// Every moment belongs to a round: the time between two rounds is part of the first.
 void Latency::end_round(UINT64 &begun)
 {
     UINT64 now = ticks();
@@ -132,7 +132,7 @@ void Latency::write(Stream &stream, unsigned char number)
     worker_.post(stream, WRITE, phase_.size, 0, 0);
 }
 
-// The device stores the byte while this looks at it. Looking for results lets the device work.
+// The device stores the byte while this polls it. Polling for results lets the device make progress.
 unsigned char Latency::await_write(Stream &stream, unsigned char number)
 {
     const char *data = worker_.in(stream, 0);
@@ -243,8 +243,8 @@ UINT64 deadline_of(const Worker &worker, const Phase &phase)
     return phase.duration ? worker.start + (UINT64)(phase.duration * ticks_per_second()) : 0;
 }
 
-// Each byte has eight bits of the number, the next byte the next eight: a buffer is used again after as many messages
-// as it has neighbours, which may be a multiple of 256.
+// Each byte has eight bits of the number, the next byte the next eight: a buffer is reused after as many messages as
+// there are buffers, which may be a multiple of 256.
 static char pattern(ULONG offset, UINT64 number)
 {
     return (char)(offset * 7 + (offset >> 8) + (number >> offset % 8 * 8));

@@ -28,7 +28,7 @@ struct Options {
 };
 
 // Parses them; ends the program after -h, -V, and with STATUS_USAGE when one is wrong. A link's name in argv[0]
-// (nd_send_lat) stands for a test.
+// (nd_send_lat) selects a test.
 Options parse_options(int argc, char **argv);
 
 } // namespace ndperf

@@ -51,7 +51,7 @@ struct Parameters {
     {
         return test == SEND_LAT || test == WRITE_LAT || test == READ_LAT;
     }
-    // Every message's or connection's time is kept.
+    // The time of every message or connection is kept.
     bool times_each() const
     {
         return latency() || test == CONNECT;
@@ -72,7 +72,7 @@ struct Parameters {
     {
         return test == WRITE_LAT || test == WRITE_BW;
     }
-    // Connections that stay for the whole measurement.
+    // Connections that last for the whole measurement.
     UINT32 streams() const
     {
         return test == CONNECT ? 0 : qps;
@@ -83,12 +83,12 @@ struct Parameters {
     }
     // The sizes to measure, in bytes.
     std::vector<UINT32> sizes() const;
-    // Messages that one completed Receive in so many answers with a credit.
+    // The receiver sends a credit after so many completed Receives.
     UINT32 credit() const
     {
         return rx() < 4 ? 1 : rx() / 4;
     }
-    // Messages in flight: the depths, less where verify gives each its own buffer and that would take much memory.
+    // Messages in flight: the depths; fewer with verify, where each has a buffer of its own, if that took much memory.
     UINT32 tx() const;
     UINT32 rx() const;
     UINT32 stride() const; // bytes from buffer to buffer
@@ -106,24 +106,24 @@ struct Field {
     const char *option; // "--size"
     UINT32 Parameters::*member;
     UINT32 minimum, maximum; // of the option's value; 0, 1: it has none
-    UINT32 absent;           // what stands for no option, where that is out of this range
+    UINT32 absent;           // the value without the option, if outside this range
     bool local;              // each side may have its own
 };
 extern const Field fields[];
 extern const size_t field_count;
-// It is either there or not: 1 or 0.
+// A flag: 1 or 0.
 bool is_flag(const Field &field);
 const Field &field_of(UINT32 Parameters::*member);
 
-// Sets what the user did not: given in: bit i: fields[i] is the user's
+// Sets the defaults. given in: bit i: the user gave fields[i]
 void set_defaults(Parameters &parameters, UINT32 given);
-// Of a peer's, which may be anything: the parameter that no option can have made, in words; "": none.
+// Checks a peer's parameters, which may be anything: names one that no option can have set; "": none.
 std::string out_of_range(const Parameters &parameters);
-// What cannot be, in words; "": nothing.
+// Which options contradict each other, in words; "": none.
 std::string contradiction(const Parameters &parameters);
-// What this side's adapter cannot do, in words; "": nothing.
+// Which option this side's adapter cannot serve, in words; "": none.
 std::string beyond(const Parameters &parameters, const Limits &limits);
-// Why a server that was given some of its parameters does not serve this client; "": it does.
+// Why a server with some parameters of its own does not serve this client; "": it does.
 std::string unlike(const Parameters &server, UINT32 given, const Parameters &client);
 
 } // namespace ndperf

@@ -18,15 +18,15 @@ void run_write_latency(Worker &worker, const Phase &phase);
 void run_read_latency(Worker &worker, const Phase &phase);
 void run_connects(Worker &worker, const Phase &phase);
 
-// What has to be in memory before the peer begins: on both sides, before they start together.
+// Prepares the memory before the peer begins: called on both sides before they start together.
 void prepare_phase(Worker &worker, const Phase &phase);
-// With verify: whether what the peer wrote is right. sent in: what the stream's peer has sent since the beginning, and
-// before this phase
+// With verify: whether the peer's Writes are right. sent in: the messages that the stream's peer has sent since the
+// beginning, and before this phase
 void verify_writes(Worker &worker, Stream &stream, const Phase &phase, UINT64 begun, UINT64 sent);
 
 // The moment at which a phase of a duration ends.
 UINT64 deadline_of(const Worker &worker, const Phase &phase);
-// Fills a message, and looks at one: its number makes its bytes. Returns whether all of them are right.
+// Fills a message with bytes that follow from its number; checks one. Returns whether all its bytes are right.
 void fill(char *data, ULONG bytes, UINT64 number);
 bool is_right(const char *data, ULONG bytes, UINT64 number);
 

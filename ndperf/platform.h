@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* platform.h - the little that Windows and POSIX do not have in common. */
+/* platform.h - functions that differ between Windows and POSIX. */
 #ifndef NDPERF_PLATFORM_H
 #define NDPERF_PLATFORM_H
 
@@ -13,7 +13,7 @@ namespace ndperf
 void reserve_standard_streams();
 // Starts a program by the shell; its output is read, or its input written, by mode "r" or "w". NULL: it cannot.
 FILE *open_program(const char *command, const char *mode);
-// Waits until it has ended. Returns its status, 0 where it succeeded.
+// Waits until it has ended. Returns its status, 0 if it succeeded.
 int close_program(FILE *program);
 // Seconds of processor time that all threads of this process have used.
 double processor_seconds();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rate.h - a line that tells how fast a run is while it runs, on a terminal. */
+/* rate.h - a line on a terminal that shows the rate during a run. */
 #ifndef NDPERF_RATE_H
 #define NDPERF_RATE_H
 
@@ -13,7 +13,7 @@ class RateLine
   public:
     // size in: of a message, bytes; wanted in: false shows nothing
     RateLine(UINT32 size, bool wanted);
-    // Takes the line away.
+    // Removes the line.
     ~RateLine();
     // Standard error is a terminal, and the line is wanted.
     bool is_shown() const

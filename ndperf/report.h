@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h - what a client found, and the forms in which it says that. */
+/* report.h - the results of a client, and their forms of output. */
 #ifndef NDPERF_REPORT_H
 #define NDPERF_REPORT_H
 
@@ -60,7 +60,7 @@ class Output
 Output *open_text(const Options &options, const Parameters &parameters);
 Output *open_json(const Options &options, const Parameters &parameters);
 Output *open_csv(const Options &options, const Parameters &parameters);
-// Ends the program if there is no gnuplot, or no place for the file.
+// Ends the program if there is no gnuplot, or the file cannot be written.
 Output *open_plot(const Options &options, const Parameters &parameters);
 
 class Report

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_json.cpp - one JSON object. No JSON library is there for Windows' build; what is written here are numbers, and
- * a few words.
+ * report_json.cpp - one JSON object. Windows' build has no JSON library; this writes only numbers and a few words.
  */
 #include <stdio.h>
 

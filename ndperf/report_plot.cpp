@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_plot.cpp - a picture, which gnuplot draws: it is started as a program and gets the numbers and what to do. */
+/* report_plot.cpp - a picture, which gnuplot draws: this starts it and writes commands and numbers to its input. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ class Plot : public Output
     std::string histogram_; // of the last size
 };
 
-// What is missing is found out before the measurement, not behind it.
+// Checks for gnuplot and the file before the measurement, not after it.
 Plot::Plot(const Options &options, const Parameters &parameters)
     : Output(options, parameters), rows_(0)
 {
@@ -62,7 +62,7 @@ Plot::Plot(const Options &options, const Parameters &parameters)
         fail("--svg: %s cannot be written: %s", options.svg.c_str(), strerror(errno));
     fclose(file);
     if (!before)
-        remove(options.svg.c_str()); // a measurement that fails leaves nothing
+        remove(options.svg.c_str()); // a failed measurement leaves no file
 }
 
 void Plot::add(const Row &row)

@@ -14,7 +14,7 @@ Samples::Samples(UINT64 expected) : count_(0), scale_(1)
         grow();
 }
 
-// The zeros that this writes bring the memory's pages in.
+// Writing zeros faults the pages in.
 void Samples::grow()
 {
     chunks_.push_back(std::vector<UINT64>(CHUNK));
@@ -37,7 +37,7 @@ void Samples::sort()
         chunks_[i / CHUNK][i % CHUNK] = all[i];
 }
 
-// The least sample that at least the part q of all does not exceed.
+// The least sample that at least the fraction q of all does not exceed.
 double Samples::quantile(double q) const
 {
     size_t rank = (size_t)std::ceil(q * (double)count_);
@@ -77,7 +77,7 @@ std::vector<Bucket> Samples::histogram() const
             std::pow(10, (step + 1) / (double)OF_TEN), 0 };
         for (; i < count() && at(i) < bucket.below; ++i)
             ++bucket.count;
-        // The bound of the first one may round to above the least sample.
+        // The bound of the first bucket may be rounded to above the least sample.
         if (bucket.count || !buckets.empty())
             buckets.push_back(bucket);
         ++step;

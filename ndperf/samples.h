@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples.h - measured times, every one of them, and what they amount to.
+ * samples.h - all measured times, and their statistics.
  */
 #ifndef NDPERF_SAMPLES_H
 #define NDPERF_SAMPLES_H
@@ -26,7 +26,7 @@ struct Bucket {
 class Samples
 {
   public:
-    // The memory of so many is there and in use before the measurement; more may be added, which moves none.
+    // Allocates and touches memory for so many before the measurement; more may be added, without moving others.
     explicit Samples(UINT64 expected = 0);
     // ticks of QueryPerformanceCounter
     void add(UINT64 ticks)
@@ -37,7 +37,7 @@ class Samples
         ++count_;
     }
     void add(const Samples &other);
-    // scale in: microseconds of a tick, halved where a sample is a round trip and its half is meant
+    // scale in: microseconds of a tick, halved if samples are round trips and half of each counts
     void set_scale(double scale)
     {
         scale_ = scale;
@@ -58,7 +58,7 @@ class Samples
     std::vector<Bucket> histogram() const;
 
   private:
-    enum { CHUNK = 4096 }; // samples: few, as the round that begins a chunk waits for its memory
+    enum { CHUNK = 4096 }; // samples: few, since the round that begins a chunk waits for its memory
 
     void grow();
     double quantile(double q) const;

@@ -24,8 +24,8 @@ enum { COUNT_BEGUN, COUNT_SENT };
 enum { START_SIZE, START_ITERATIONS, START_DURATION };
 
 /*
- * The workers that still run. Who waits for them here sleeps by a condition variable, which is no wait for events of
- * the adapter: with a second thread that waits for those, one would often take what the other has to be woken for.
+ * The workers that still run. The waiting thread sleeps on a condition variable, not on events of the adapter: of two
+ * threads that wait for those, one would often take events that the other has to be woken for.
  */
 class Running
 {
@@ -109,8 +109,8 @@ int Session::run()
 
 // ---- phases ---------------------------------------------------------------------------------------------------------
 
-// Looks at the connection now and then while the workers run: one that looks at memory, or whose Receives are shared,
-// would not notice its end.
+// Checks the connection now and then while the workers run: a worker that polls memory, or shares its Receives, would
+// not notice its end.
 void Session::run_workers(const Phase &phase)
 {
     std::vector<Part> parts;
@@ -148,7 +148,7 @@ UINT64 Session::messages_so_far() const
     return messages;
 }
 
-// What this side did in the phase.
+// This side's counts of the phase.
 Message Session::own_part(double processor) const
 {
     Message done(DONE);
@@ -169,7 +169,7 @@ Message Session::own_part(double processor) const
     return done;
 }
 
-// With verify, and Writes that the receiver does not notice: looks at what is in memory.
+// With verify, and Writes that the receiver does not notice: checks the memory.
 void Session::verify(const Phase &phase)
 {
     if (!p_.verify || p_.test != WRITE_BW)
@@ -217,7 +217,7 @@ Row Session::row_of(const Phase &phase, const Message &own, const Message &peer)
     return row;
 }
 
-// Returns whether all data was right, as far as it was looked at.
+// Returns whether all checked data was right.
 bool Session::measure()
 {
     std::vector<UINT32> sizes = p_.sizes();
@@ -258,7 +258,7 @@ void Session::finish()
     if (options_.server)
         channel_->await_end();
     for (size_t i = 0; i < p_.streams(); ++i)
-        stream(i).endpoint->disconnect(); // an end that the peer made first is no failure
+        stream(i).endpoint->disconnect(); // the peer may have disconnected first
     channel_->endpoint().disconnect();
     workers_.clear();
     channel_.reset();

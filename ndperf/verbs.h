@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs.h - what a measurement needs of an adapter, for either version of NetworkDirect.
+ * verbs.h - the adapter as a measurement uses it, for either version of NetworkDirect.
  *
- * verbs_v2.cpp and verbs_v1.cpp implement it; nothing else knows a version. A queue and its endpoints are used by one
- * thread at a time.
+ * verbs_v2.cpp and verbs_v1.cpp implement it; no other file knows a version. One thread at a time uses a queue and its
+ * endpoints.
  */
 #ifndef NDPERF_VERBS_H
 #define NDPERF_VERBS_H
@@ -74,7 +74,7 @@ class Queue
     }
     // Returns how many results were stored, of count at most.
     virtual ULONG poll(Result *results, ULONG count) = 0;
-    // ND_PENDING: ends when a result arrives that was not there at the last end.
+    // ND_PENDING: ends when a result arrives that was not there when the last one ended.
     virtual HRESULT notify(Pending &pending) = 0;
     // The end of a notify; waits for it.
     virtual HRESULT notified(Pending &pending) = 0;
@@ -121,7 +121,7 @@ class Endpoint
     virtual HRESULT disconnect() = 0;
     // Refuses a request for a connection. data in: for the peer
     virtual void reject(const void *data, ULONG size) = 0;
-    // Another connector, after a request that was not accepted: a connector takes one only. The queues stay.
+    // Makes another connector after a request was not accepted: a connector takes only one. The queues stay.
     virtual void renew() = 0;
     // The peer's private data, padded with zeros. False: there is none.
     virtual bool private_data(void *data, ULONG size) = 0;
@@ -144,13 +144,13 @@ class Endpoint
     // Lets the peer write and read there; of the endpoint's requests only this one may be outstanding. by_window in:
     // by a memory window, where the version leaves the choice
     virtual ND_MW_DESCRIPTOR grant(Region &region, void *data, SIZE_T size, bool by_window) = 0;
-    // What the peer granted.
+    // Stores what the peer granted.
     void set_peer(const ND_MW_DESCRIPTOR &descriptor)
     {
         remote_ = descriptor;
     }
 
-    size_t owner; // the user's own: which of its endpoints it is
+    size_t owner; // for the user: which of its endpoints this is
 
   protected:
     ND_MW_DESCRIPTOR remote_;
@@ -159,7 +159,7 @@ class Endpoint
 class Adapter
 {
   public:
-    // The adapter of a local address, without its port. Ends the program if that cannot be. version in: 1 or 2
+    // Opens the adapter of a local address, whose port is ignored. Ends the program if that fails. version in: 1 or 2
     static Adapter *open(int version, const SOCKADDR_INET &local);
     virtual ~Adapter()
     {
@@ -228,7 +228,7 @@ template <class T> class Ref
 
 Adapter *open_v1(const SOCKADDR_INET &local);
 Adapter *open_v2(const SOCKADDR_INET &local);
-// Waits for an overlapped request that returned hr, or for the event lost (may be NULL). ND_PENDING: it was lost's.
+// Waits for an overlapped request that returned hr, or for the event lost (may be NULL). ND_PENDING: lost came first.
 HRESULT await(HRESULT hr, Pending &pending, HANDLE lost);
 // Host order to network order and back.
 UINT64 swap64(UINT64 value);

@@ -192,7 +192,7 @@ void EndpointV1::open(Queue &queue, const Depths &depths)
     receives_.assign(depths.receives, blank);
 }
 
-// Requests complete in their order, so the one that was posted a ring ago is over.
+// Requests complete in their order, so the one posted a whole ring earlier is over.
 Request &EndpointV1::next(std::vector<Request> &ring, size_t &posted, ULONG_PTR context)
 {
     Request &request = ring[posted++ % ring.size()];
@@ -233,7 +233,7 @@ void EndpointV1::reject(const void *data, ULONG size)
     connector->Reject(data, size);
 }
 
-// An endpoint's maker is no bond: Accept takes the endpoint on any connector of the adapter.
+// An endpoint is not tied to the connector that made it: Accept takes it on any connector of the adapter.
 void EndpointV1::renew()
 {
     check(adapter_.adapter->CreateConnector(connector.out()), "CreateConnector");
@@ -319,7 +319,7 @@ AdapterV1::AdapterV1(const SOCKADDR_INET &local) : local_(local)
     limits_.max_reads = info.MaxOutboundReadLimit < info.MaxInboundReadLimit
                             ? info.MaxOutboundReadLimit
                             : info.MaxInboundReadLimit;
-    limits_.in_order = true; // version 1 has no word for it
+    limits_.in_order = true; // version 1 does not report it
 }
 
 // Version 1 opens an adapter for one address, and listens only there.

@@ -22,8 +22,8 @@ Waiter::~Waiter()
         CloseHandle(port_);
 }
 
-// A Notify tells of results that came after the last look at the queue, before it or after it. So there is no need to
-// look again before sleeping.
+// A Notify reports results that arrived after the last poll, also those from before the Notify. So there is no need to
+// poll again before sleeping.
 void Waiter::wait()
 {
     if (how_ == POLL) {

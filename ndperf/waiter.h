@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiter.h - how a thread waits for results: it looks again, or sleeps until an event or a completion port tells.
+ * waiter.h - how a thread waits for results: it polls, or sleeps until an event or a completion port wakes it.
  */
 #ifndef NDPERF_WAITER_H
 #define NDPERF_WAITER_H
@@ -16,7 +16,7 @@ class Waiter
   public:
     Waiter(Queue &queue, Wait how);
     ~Waiter();
-    // Returns when the caller should look for results again. It has found none before.
+    // Returns when the caller, which has found no results, should poll again.
     void wait();
 
   private:

@@ -12,11 +12,9 @@ namespace
 
 enum { DATA, CREDIT }; // contexts of requests; those of Receives are slots
 
-enum { OF_DURATION = 1 << 20 }; // samples, for which room is made where a duration counts
+enum { OF_DURATION = 1 << 20 }; // samples to allocate for, if the test has a duration
 
-enum {
-    INLINE_LATENCY = 256
-}; // bytes: from where on latency tests do not follow the adapter's advice
+enum { INLINE_LATENCY = 256 }; // bytes: above this, latency tests ignore the adapter's advice
 
 } // namespace
 
@@ -97,7 +95,7 @@ Endpoint *Worker::lone_endpoint()
     return endpoint.release();
 }
 
-// slot: of the stream's buffers; with a shared queue that of all streams', one behind the other.
+// slot: among the stream's buffers; with a shared queue among those of all streams, one stream after the other.
 void Worker::post_receive(Stream &stream, ULONG_PTR slot)
 {
     UINT32 buffers = parameters_.rx() + CREDITS;

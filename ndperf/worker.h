@@ -24,7 +24,7 @@ struct Stream {
         *in; // where messages go from, where they come to: tx() and rx() + CREDITS buffers, or one
     UINT32 outstanding;   // requests not known to have completed, without those of credits
     UINT32 credits;       // messages that the peer has Receives for
-    UINT32 uncredited;    // messages that came and that no credit answered yet
+    UINT32 uncredited;    // messages received and not yet answered by a credit
     UINT32 credit_sends;  // outstanding
     UINT64 sent, arrived; // messages since the beginning
     UINT64 damaged;       // of those that arrived, or were read
@@ -32,7 +32,7 @@ struct Stream {
     bool ended;           // the last message of this phase has come
 };
 
-// What a phase of the measurement does with results.
+// The callbacks of a phase of the measurement.
 class Handler
 {
   public:
@@ -52,7 +52,7 @@ struct Phase {
     UINT32 duration;   // seconds; 0: iterations count
 };
 
-// How the threads of a measurement find those of the peer.
+// How the threads of a measurement connect to those of the peer.
 struct Meeting {
     SOCKADDR_INET server; // of a client's
     UINT32 cookie;
@@ -66,9 +66,9 @@ class Worker
     Worker(Adapter &adapter, const Parameters &parameters, bool server, const Meeting &meeting);
     ~Worker();
 
-    // A fresh endpoint: its queues are there, its Receives are posted. It is added to the streams.
+    // Makes an endpoint with its queues, posts its Receives, and adds it to the streams.
     Stream &add_stream();
-    // An endpoint that only connects. The caller's to delete.
+    // Makes an endpoint that only connects. The caller deletes it.
     Endpoint *lone_endpoint();
     // As Adapter::next_request, until the peer is gone.
     HRESULT next_request(Endpoint &endpoint)
@@ -114,7 +114,7 @@ class Worker
     }
     // Handles results. False: there were none.
     bool progress(Handler &handler);
-    // There were none: waits as the parameters say.
+    // Called when there were none: waits as the parameters say.
     void rest()
     {
         waiter_->wait();
@@ -122,7 +122,7 @@ class Worker
 
     Samples samples;
     UINT64 start, end; // of the phase, in ticks
-    // Messages of this phase so far. Any thread may look.
+    // Messages of this phase so far. Any thread may read it.
     void count(UINT64 more)
     {
         messages_.store(
