@@ -3,7 +3,7 @@
  * latency.cpp - one message at a time, round after round, over the worker's connections in turn.
  *
  * A Send and a Write go there and back; half of that time is the latency. The last Send of a phase is one byte longer,
- * the last Write has the byte LAST at its end: so the server learns that it is the last. Reads need no server.
+ * the last Write ends with the byte LAST, so the server learns that it is the last. Reads involve only the client.
  */
 #include "phases.h"
 
