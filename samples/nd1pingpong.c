@@ -134,7 +134,7 @@ static BOOL progress(void)
     return TRUE;
 }
 
-/* Sleeps until a request may have completed. A Notify reports results after the last look, so look once more. */
+/* Sleeps until a request may have completed. A Notify may miss results that arrived before it, so poll once more. */
 static void sleep_for_result(void)
 {
     SIZE_T bytes;
@@ -242,7 +242,7 @@ static void send_large(ULONG size)
     await(&bind_window);
 }
 
-/* How long the window is: eight bytes, most significant first, at any address. */
+/* The window's length in its descriptor: eight bytes, most significant first, at any address. */
 static UINT64 window_length(const ND_MW_DESCRIPTOR *descriptor)
 {
     unsigned char bytes[sizeof(descriptor->Length)];

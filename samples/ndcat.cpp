@@ -5,8 +5,9 @@
 // Shows: a stream with flow control over Send and Receive; the interfaces as C++ sees them.
 //
 // The server keeps SLOTS Receives posted and returns a credit, an empty Send, for each chunk it has written out and
-// posted again; the client has never more chunks under way than that. No chunk is empty, so the client ends the data by
-// an empty Send. A message with length and checksum follows, and the server answers with its verdict.
+// whose slot it has posted again; the client never has more than SLOTS chunks under way. No chunk is empty, so the
+// client ends the data by an empty Send. A message with length and checksum follows, and the server answers with its
+// verdict.
 #include "ndsample.h"
 
 #include <stdio.h>
@@ -199,7 +200,7 @@ class Server
             incoming_.receive(slot);
     }
 
-    // Whether all data came. It does not wait for the verdict's Send: the client then ends the connection.
+    // Whether all data came. Does not wait until the verdict's Send completes: the client ends the connection after it.
     bool run()
     {
         while (!done_ || sending_ > 1)

@@ -8,8 +8,9 @@
  * the answer, so the peer has a Receive for each message. Every message carries its number in the first and the last
  * byte; the first one of each size is compared byte by byte.
  *
- * A Send completes when its message is acknowledged. The answer may overtake that, so the program counts results as
- * they come. The server does not wait for its last Send: the client has the message by then, and ends the connection.
+ * A Send completes when its message is acknowledged. The peer's answer may arrive before that, so the program counts
+ * results as they arrive. The server does not wait for its last Send: the client has the message by then, and ends the
+ * connection.
  */
 #include "ndsample.h"
 

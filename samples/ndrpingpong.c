@@ -4,7 +4,7 @@
  *
  * Shows: memory windows (Bind, Invalidate), Write and Read, and how a peer learns the addresses.
  *
- * Each end binds a window over its buffer for incoming data and one over data that may be read, and sends both
+ * Each end binds a window over its buffer for incoming data and one over data that the peer may read, and sends both
  * descriptions. Write: the receiver spins on the last byte of the data, which arrives last, or (-b) sleeps until the
  * empty Send that follows each Write. Read: the client reads; the server's only part is to wait for the Send that ends
  * it.
@@ -26,7 +26,7 @@ static const char usage[] =
     "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Latency of Write is one way, half a round trip; that of Read is the whole Read.\n";
 
-/* What the peer must know of a window; a message carries it, in network order. */
+/* A window as a message describes it to the peer, in network order. */
 typedef struct _WINDOW_DESCRIPTION {
     UINT32 address_high;
     UINT32 address_low;

@@ -27,7 +27,7 @@ static const struct {
     { (HRESULT)0xC0000022u, "STATUS_ACCESS_DENIED",
         "The port is for privileged processes: choose one from 1024 on." },
     { ND_ACCESS_VIOLATION, "ND_ACCESS_VIOLATION",
-        "The memory is not registered for this, or the window was taken back." },
+        "The memory is not registered for this, or the window was invalidated." },
     { ND_INVALID_PARAMETER, "ND_INVALID_PARAMETER", NULL },
     { ND_INVALID_DEVICE_REQUEST, "ND_INVALID_DEVICE_REQUEST", NULL },
     { ND_NO_MEMORY, "ND_NO_MEMORY", NULL },
@@ -52,7 +52,7 @@ static const struct {
     { ND_INVALID_DEVICE_STATE, "ND_INVALID_DEVICE_STATE", NULL },
     { ND_TOO_MANY_ADDRESSES, "ND_TOO_MANY_ADDRESSES", NULL },
     { ND_CONNECTION_REFUSED, "ND_CONNECTION_REFUSED",
-        "Nobody listens there: start the same program with -s first." },
+        "No program listens there: start the same program with -s first." },
     { ND_CONNECTION_INVALID, "ND_CONNECTION_INVALID", NULL },
     { ND_CONNECTION_ACTIVE, "ND_CONNECTION_ACTIVE", NULL },
     { ND_NETWORK_UNREACHABLE, "ND_NETWORK_UNREACHABLE", "There is no route to this address." },
@@ -127,7 +127,7 @@ static BOOL parse_number(const char *text, USHORT port, SOCKADDR_INET *address)
     if (end >= sizeof(copy))
         return FALSE;
     strcpy(copy, text);
-    /* ":0" asks for any port; without a port it is the default. Cut off, as not every Winsock parses it. */
+    /* ":0" asks for any port; no port means the default. Cut ":0" off: not every Winsock parses it. */
     BOOL any_port = end > 2 && strcmp(text + end - 2, ":0") == 0 &&
                     (text[0] == '[' || strchr(text, ':') == text + end - 2);
     if (any_port)

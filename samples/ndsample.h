@@ -2,8 +2,8 @@
 /*
  * ndsample.h - what the samples share: arguments, addresses, errors, and one connected queue pair with all it needs.
  *
- * Written to Microsoft's headers alone: the same sources build on Windows. A call that fails ends the program with a
- * message that says what failed, where, and what to do; so these functions return only after a success.
+ * Uses only Microsoft's headers: the same sources build on Windows. A call that fails ends the program with a message
+ * that says what failed, where, and what to do; so these functions return only after a success.
  */
 #ifndef NDSAMPLE_H
 #define NDSAMPLE_H

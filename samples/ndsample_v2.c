@@ -189,7 +189,7 @@ BOOL sample_try_next(SAMPLE *sample, ND2_RESULT *result)
     return TRUE;
 }
 
-/* Sleeps until a request may have completed. A Notify reports results after the last look, so look once more. */
+/* Sleeps until a request may have completed. A Notify may miss results that arrived before it, so poll once more. */
 static BOOL sleep_for_result(SAMPLE *sample, ND2_RESULT *result)
 {
     IND2CompletionQueue *cq = sample->cq;

@@ -3,7 +3,7 @@
 // ndalltoall - in each round every rank sends every rank (itself, too) a message of a different size; all bytes are
 // checked.
 //
-// Shows: many messages under way at once; that all ranks connect to all at the same time.
+// Shows: many messages under way at once; all ranks connect to all others at the same time.
 #include "program.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         for (int peer = 0; peer < ranks; ++peer)
             world.begin_receive(receives[(size_t)peer], peer, (INT32)round,
                 in.data() + (size_t)peer * largest, largest);
-        for (int step = 0; step < ranks; ++step) { // not all to the same rank first
+        for (int step = 0; step < ranks; ++step) { // so that not all ranks begin with the same one
             int peer = (self + step) % ranks;
             ULONG size = length(self, peer, round, largest);
             unsigned char *data = out.data() + (size_t)peer * largest;

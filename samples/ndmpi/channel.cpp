@@ -119,7 +119,7 @@ void Channel::message(const Header &header, const unsigned char *data)
     pump();
 }
 
-// A small message has found its receive. Tells the peer after every few of them; at the end the rest is not needed.
+// A receive has taken a small message. Tells the peer after every few of them; the peer needs no count of the last few.
 void Channel::taken()
 {
     if (peer_ == rank_ || ++taken_ < UNTAKEN / 2)
@@ -163,11 +163,11 @@ void Channel::backed_out()
     if (!queue_.empty() && !shared_)
         connection_.open();
     else
-        pump(); // an offer may want it again
+        pump(); // an offer may need the connection again
 }
 
-// While the connection is set up, the connector reports how that ends; after the peer's good-bye, which may still be in
-// shared memory, cancel the rest.
+// Cancelled requests are no failure while the connection is being set up, whose result the connector reports, and after
+// the peer's BYE, which may still be in shared memory.
 void Channel::broken(HRESULT status, const char *what)
 {
     if (shared_)
@@ -194,7 +194,7 @@ Carrier *Channel::carrier() const
     return shared_ ? (Carrier *)shared_ : (Carrier *)connection_.up();
 }
 
-// False: it has to wait, for the connection or for other offers.
+// False: the offer has to wait, for the connection or for other offers.
 bool Channel::begin_offer(Operation &operation)
 {
     Link *link = connection_.up();
@@ -210,7 +210,7 @@ bool Channel::begin_offer(Operation &operation)
     return true;
 }
 
-// What follows an offer waits until that is sent, since messages arrive in their order.
+// Messages behind an offer wait until it is sent, since messages arrive in order.
 void Channel::pump()
 {
     Link *link = connection_.up();

@@ -3,9 +3,9 @@
 // channel.h - messages to and from one peer: small ones by Send or through shared memory, large ones by rendezvous, in
 // their order.
 //
-// A channel keeps small messages that come before their receive, at most UNTAKEN of them: a sender with so many
-// unreceived messages offers the next ones like large ones, and they wait in its own memory. So what a rank sends to
-// others costs them no more than UNTAKEN slots; only its messages to itself have no bound.
+// A channel keeps small messages that arrive before their receive, at most UNTAKEN of them: a sender with so many
+// unreceived messages offers the next ones like large ones, and they wait in the sender's memory. So a sender costs a
+// peer at most UNTAKEN slots; only a rank's messages to itself have no bound.
 #ifndef NDMPI_CHANNEL_H
 #define NDMPI_CHANNEL_H
 
@@ -25,7 +25,7 @@ class ChannelOwner
     virtual ~ChannelOwner()
     {
     }
-    // Nothing more can come from the peer.
+    // The connection has failed: no more messages arrive from the peer.
     virtual void lost(int peer, HRESULT status, const char *what) = 0;
 };
 
@@ -42,20 +42,20 @@ class Channel : private ConnectionOwner, private RendezvousOwner
         Hello hello; // of this rank
     };
 
-    // shared: the way of all but large messages, NULL: they go by NetworkDirect, too
+    // shared: carries all but large messages; NULL: NetworkDirect carries all
     Channel(const Setup &setup, int peer, const SOCKADDR_INET &address, SharedLink *shared);
 
     // Both complete operation later, or at once.
     void send(Operation &operation);
     void receive(Operation &operation);
 
-    // A connection request of this peer has come.
+    // This peer has sent a connection request.
     void requested(Endpoint *endpoint, const Hello &hello)
     {
         connection_.requested(endpoint, hello);
     }
 
-    // Bytes of messages that have come before their receive.
+    // Bytes of messages that have arrived before their receive.
     size_t kept() const
     {
         return matching_.bytes();
@@ -68,7 +68,7 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     {
         return connection_.at_rest() && (!shared_ || (bye_sent_ && bye_received_));
     }
-    // Looks for what has come through shared memory, and for room there.
+    // Polls shared memory for messages, and for room to send.
     bool look();
     void sweep()
     {
@@ -82,14 +82,14 @@ class Channel : private ConnectionOwner, private RendezvousOwner
         Operation *operation;
     };
 
-    // of the link
+    // from the link
     void message(const Header &header, const unsigned char *data);
     void room();
     void broken(HRESULT status, const char *what);
-    // of the connection
+    // from the connection
     void connected();
     void backed_out();
-    // of the rendezvous
+    // from the rendezvous
     void read_done(UINT32 id);
     void offer_granted(const Header &header, const Descriptor &descriptor);
     void offer_ended();
@@ -116,7 +116,7 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     bool granting_; // the offer at the front of the queue
     Header granted_;
     Descriptor granted_descriptor_;
-    bool has_granted_; // these two are to be sent next
+    bool has_granted_; // granted_ and its descriptor are to be sent next
 };
 
 } // namespace ndmpi

@@ -89,7 +89,7 @@ void Connection::connect_ended(Attempt &attempt, HRESULT status)
         connect();
         return;
     }
-    if (status == ND_CONNECTION_REFUSED && peer_ > own_.rank) { // its request is here soon
+    if (status == ND_CONNECTION_REFUSED && peer_ > own_.rank) { // the peer's request follows soon
         state_ = LOST_RACE;
         drop(attempt);
         attempt.link->endpoint().flush();
@@ -158,7 +158,7 @@ void Connection::close()
     attempt_->link->endpoint().disconnect(attempt_->then(&Connection::disconnect_ended));
 }
 
-// That the peer has disconnected before is no error.
+// It is no error if the peer has disconnected first.
 void Connection::disconnect_ended(Attempt &attempt, HRESULT)
 {
     drop(attempt);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// connection.h - the way to one peer: made when it is first needed, by either side or by both at once.
+// connection.h - the connection to one peer: made when it is first needed, by either side or by both at once.
 //
-// When both connect at once, the attempt of the higher rank wins: the higher rank rejects what comes in while its own
-// attempt is under way, the lower one drops its own for what comes in. So the lower rank may hear of its refusal before
-// or after it sees the other request; both orders end the same.
+// When both connect at once, the attempt of the higher rank wins: the higher rank rejects the request that arrives
+// while its own attempt is under way, the lower rank drops its own attempt when a request arrives. The lower rank may
+// see the refusal of its request before or after the other's request; both orders end the same.
 #ifndef NDMPI_CONNECTION_H
 #define NDMPI_CONNECTION_H
 
@@ -18,9 +18,9 @@ namespace ndmpi
 class ConnectionOwner : public LinkOwner
 {
   public:
-    // It may be sent on now.
+    // Messages may be sent now.
     virtual void connected() = 0;
-    // The other side backed out of its attempt: nothing is there, as in the beginning.
+    // The peer gave up its attempt: there is no connection, as in the beginning.
     virtual void backed_out() = 0;
 };
 
@@ -32,31 +32,31 @@ class Connection
         UINT32 peer, const SOCKADDR_INET &address);
     ~Connection();
 
-    // Connects, unless that has begun.
+    // Connects, unless an attempt has begun.
     void open();
-    // The peer connects. The endpoint is taken over.
+    // The peer connects. Takes over the endpoint.
     void requested(Endpoint *endpoint, const Hello &hello);
     // Disconnects.
     void close();
 
-    // NULL while there is none, and while it may not be sent on.
+    // NULL while there is no link, or none to send on.
     Link *up() const
     {
         return state_ == UP ? attempt_->link : NULL;
     }
-    // Nothing was begun, or all of it is over and taken down.
+    // No attempt was begun, or all of them have ended and are deleted.
     bool at_rest() const;
     bool ever_used() const
     {
         return state_ != IDLE;
     }
-    // Takes down what is over.
+    // Deletes attempts that have ended.
     void sweep();
 
   private:
     enum State { IDLE, CONNECTING, LOST_RACE, COMPLETING, ACCEPTING, UP, CLOSING, CLOSED };
 
-    // A link on its way up or down, and the request that moves it.
+    // A link that is set up or torn down, and the request that does so.
     struct Attempt : public Request {
         typedef void (Connection::*Next)(Attempt &, HRESULT);
 
@@ -91,7 +91,7 @@ class Connection
     State state_;
     Attempt *attempt_;
     unsigned unresolved_;
-    std::vector<Attempt *> over_; // dropped, but something of them may still end
+    std::vector<Attempt *> over_; // dropped, but with requests that may still be under way
 };
 
 } // namespace ndmpi

@@ -14,7 +14,7 @@ namespace
 const size_t CACHE_ENTRIES = 64;
 const size_t CACHE_BYTES = 256u << 20;
 
-// Empty looks before a rank sleeps, with a processor of its own and without.
+// Polls without a result before a rank sleeps, with a processor of its own and without.
 const unsigned SPIN = 2000;
 const unsigned SPIN_CROWDED = 4;
 
@@ -56,12 +56,12 @@ Engine::Engine(Job &job)
     for (int peer = 0; peer < job.size(); ++peer)
         channels_.push_back(new Channel(setup, peer, addresses_[(size_t)peer],
             shared_ && peer != job.rank() ? shared_->open((UINT32)peer) : NULL));
-    await_request(); // those that have come before wait at the listener
+    await_request(); // earlier requests wait at the listener
 }
 
 Engine::~Engine()
 {
-    delete shared_; // runs the port once more, where requests for channels may come
+    delete shared_; // runs the executive once more, where requests for channels may end
     for (size_t i = 0; i < channels_.size(); ++i)
         delete channels_[i];
     delete incoming_.endpoint;
@@ -98,7 +98,7 @@ void Engine::Incoming::ended(HRESULT status)
 {
     Endpoint *filled = endpoint;
 
-    if (status != ND_CONNECTION_ABORTED && status != ND_CONNECTION_INVALID) // it gave up again
+    if (status != ND_CONNECTION_ABORTED && status != ND_CONNECTION_INVALID) // the peer gave up
         check(status, "GetConnectionRequest", &engine->adapter_->address());
     engine->await_request();
     if (FAILED(status))
@@ -137,7 +137,7 @@ bool Engine::look()
 {
     bool some = adapter_->poll();
     if (shared_ && shared_->rung()) {
-        some = true; // a bell for room alone may have ended a Send
+        some = true; // a bell may announce room, which may have completed a send
         for (size_t i = 0; i < channels_.size(); ++i)
             channels_[i]->look();
     }
@@ -146,7 +146,7 @@ bool Engine::look()
     return some;
 }
 
-// A Notify reports results after the last look, so there is one more look between it and the sleep.
+// A Notify may miss results that arrived before it, so poll once more between it and the sleep.
 void Engine::turn()
 {
     if (look()) {
@@ -182,7 +182,7 @@ void Engine::lost(int peer, HRESULT status, const char *what)
     mourning_ = true;
     for (ULONGLONG now, deadline = GetTickCount64() + MOURNING_MS;
          (now = GetTickCount64()) < deadline;)
-        executive_.run((DWORD)(deadline - now)); // does not come back from bad news
+        executive_.run((DWORD)(deadline - now)); // a reported failure ends the program
     fail("the connection to rank %d at %s was lost: %s ended with %s", peer,
         address_text(addresses_[(size_t)peer]).c_str(), what, code_text(status).c_str());
 }

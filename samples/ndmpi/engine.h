@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// engine.h - a rank at work: its adapter, its channels, and the loop that moves them.
+// engine.h - a rank at work: its adapter, its channels, and the loop that serves them.
 #ifndef NDMPI_ENGINE_H
 #define NDMPI_ENGINE_H
 
@@ -15,7 +15,7 @@ namespace ndmpi
 class Engine : private ChannelOwner
 {
   public:
-    // Opens the adapter, listens, and meets the others.
+    // Opens the adapter, listens, and exchanges addresses with the other ranks.
     explicit Engine(Job &job);
     ~Engine();
 
@@ -34,13 +34,13 @@ class Engine : private ChannelOwner
         return shared_ ? shared_->peers() : 0;
     }
 
-    // Works until the condition (bool condition.met()) is met.
+    // Runs the loop until the condition (bool condition.met()) is met.
     template <class Condition> void until(const Condition &condition)
     {
         while (!condition.met())
             turn();
     }
-    // All that was to be sent was sent.
+    // Everything has been sent.
     void drain();
     // Says good-bye to all peers; each rank must call it.
     void close();
@@ -69,7 +69,7 @@ class Engine : private ChannelOwner
     void listen();
     void await_request();
     void requested(Endpoint *endpoint);
-    // Looks once for work, and sleeps when there has been none for a while.
+    // Polls once for work, and sleeps when there has been none for a while.
     void turn();
     bool look();
     void sweep();
@@ -79,7 +79,7 @@ class Engine : private ChannelOwner
     Executive executive_;
     Adapter *adapter_;
     RegistrationCache *cache_;
-    Shared *shared_; // NULL: not asked for
+    Shared *shared_; // NULL: not requested
     std::vector<Channel *> channels_;
     std::vector<SOCKADDR_INET> addresses_;
     Notify notify_;

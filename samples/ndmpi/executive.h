@@ -2,7 +2,7 @@
 //
 // executive.h - one completion port where every overlapped request of a process ends.
 //
-// An overlapped call may fail at once, succeed at once with or without a packet, or be pending. A handler wants none of
+// An overlapped call may fail at once, succeed at once with or without a packet, or be pending. The executive hides
 // these differences: whatever the call returned, Request::ended runs later, once, from Executive::run.
 #ifndef NDMPI_EXECUTIVE_H
 #define NDMPI_EXECUTIVE_H
@@ -17,7 +17,7 @@ namespace ndmpi
 
 class Executive;
 
-// One overlapped request at a time. Must stay where it is until ended was called.
+// One overlapped request at a time. Must not move until ended was called.
 class Request : public OVERLAPPED
 {
   public:
@@ -30,12 +30,12 @@ class Request : public OVERLAPPED
     }
     virtual void ended(HRESULT status) = 0;
 
-    // Before the overlapped call is made.
+    // Call it before the overlapped call.
     void start(IUnknown *object, Result result);
 
   private:
     friend class Executive;
-    // The final status, once its packet has come.
+    // The final status, once the executive has its packet.
     virtual HRESULT result()
     {
         return result_(object_, this);
@@ -45,7 +45,7 @@ class Request : public OVERLAPPED
 
     IUnknown *object_;
     Result result_;
-    HRESULT status_; // when it was not the object that ended it
+    HRESULT status_; // when the executive, not the object, ended it
     bool posted_;
 };
 
@@ -58,14 +58,14 @@ class Executive
     Executive();
     ~Executive();
 
-    // Requests on this file, an adapter's or a socket, end here from now on.
+    // From now on requests on this file, an adapter's or a socket, end at this port.
     void attach(HANDLE file);
-    // The overlapped call returned hr.
+    // Call it after the overlapped call, which returned hr.
     void issued(Request &request, HRESULT hr, Files files);
-    // Ends a request that no object has. Any thread; everything else of this class is for one.
+    // Ends a request that was issued to no object. For any thread; all other functions of this class are for one.
     void post(Request &request, HRESULT status);
 
-    // Runs what has ended; waits for something to if nothing has. False: the time is over.
+    // Runs Request::ended of requests that have ended; waits for one if none has. False: the time is over.
     bool run(DWORD timeout_ms);
 
   private:

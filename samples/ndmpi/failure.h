@@ -18,7 +18,7 @@ void set_obituary(void (*report)(const std::string &message));
 
 // Takes printf's arguments, without a line end.
 [[noreturn]] void fail(const char *format, ...);
-// Prints the message and ends without an obituary: the others know already.
+// Prints the message and ends without an obituary: the other ranks know already.
 [[noreturn]] void end_with(const std::string &message);
 // The same as text.
 std::string format(const char *format, ...);

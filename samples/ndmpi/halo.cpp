@@ -3,7 +3,7 @@
 // ndhalo - cells on a torus; each step computes a cell from its eight neighbours. Each rank has a block of cells, and
 // sends the border to its neighbours in each step. The sum over all cells must be that of one rank that computes alone.
 //
-// Shows: the exchange that simulations are made of: the same few neighbours, the same memory, step after step.
+// Shows: the exchange that simulations consist of: the same few neighbours, the same memory, step after step.
 #include "program.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ void range(int side, int size, bool outside, int &begin, int &end)
     end = side ? begin + 1 : size;
 }
 
-// Between a strip of the block and bytes. Returns how many.
+// Copies a strip of the block to bytes, or back. Returns how many.
 size_t copy(Block &block, const Neighbour &to, bool outside, unsigned char *bytes, bool pack)
 {
     int left, right, top, bottom;
@@ -107,7 +107,7 @@ size_t copy(Block &block, const Neighbour &to, bool outside, unsigned char *byte
     return size;
 }
 
-// The ranks as columns times rows, as square as may be.
+// The ranks as columns times rows, as close to a square as possible.
 int columns(int ranks)
 {
     int best = 1;
@@ -137,7 +137,7 @@ void exchange(World &world, Block &block, std::vector<Neighbour> &neighbours, bo
     world.wait_all(sends);
 }
 
-// The same alone: the border is the other side of the block.
+// The same with one rank: the border is the other side of the block.
 UINT64 alone(int width, int height, ULONG steps, Progress &progress)
 {
     Block block(width, height), next(width, height);

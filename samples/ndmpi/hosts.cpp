@@ -47,7 +47,7 @@ bool find_host(const std::string &text, SOCKADDR_INET &address)
         return true;
     if (text.find_first_not_of("0123456789.") == std::string::npos ||
         text.find(':') != std::string::npos)
-        return false; // no name, and no need to ask for it
+        return false; // no name, so ask no server
     return look_up(text, AF_INET, address) || look_up(text, AF_INET6, address);
 }
 

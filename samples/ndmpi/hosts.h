@@ -28,10 +28,10 @@ bool find_host(const std::string &text, SOCKADDR_INET &address);
 // the program if a line has another form.
 std::vector<Host> read_hosts(const std::string &path);
 
-// This host, at an address, or at one that is chosen if it is empty.
+// This host at this address; empty: the function chooses one.
 std::vector<Host> this_host(const std::string &address);
 
-// The host of each rank: as many as each has slots, and from the start again when all are full.
+// The host of each rank: each host gets as many ranks as it has slots; when all are full, again from the first.
 std::vector<size_t> place(const std::vector<Host> &hosts, unsigned ranks);
 
 // The local address, port 0, that all hosts reach this one by. Ends the program if it cannot find out.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// job.h - the place of a rank among those of its job, which its launcher knows.
+// job.h - the place of a rank in its job, which the launcher knows.
 #ifndef NDMPI_JOB_H
 #define NDMPI_JOB_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ndlatency - between the first and the last rank: how long a message takes, and how many bytes a second go one way.
+// ndlatency - latency and one-way bandwidth of messages between the first and the last rank.
 //
-// Shows: where eager messages end and reading begins, and what a registration cache is good for.
+// Shows: the size from which messages are read rather than sent eagerly, and the gain of a registration cache.
 #include "program.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const char usage[] =
 namespace
 {
 
-const size_t WINDOW = 16; // messages under way at once when bytes a second are measured
+const size_t WINDOW = 16; // messages under way at once when bandwidth is measured
 
 class Test
 {

@@ -15,9 +15,9 @@ namespace
 
 const ULONGLONG NEVER = ~0ULL;
 const ULONGLONG LEAVE_MS = 5000;  // for the other ranks to end when one has failed
-const unsigned GRACE_S = 15;      // a rank gives up so much later than this process
-const unsigned STRANGERS = 64;    // that are connected and have not said who they are
-const ULONGLONG SPEAK_MS = 10000; // to say so: nobody who came since is sent away
+const unsigned GRACE_S = 15;      // a rank gives up this much later than this process
+const unsigned STRANGERS = 64;    // unidentified connections, besides one for each rank
+const ULONGLONG SPEAK_MS = 10000; // to identify itself: no younger connection is closed
 
 HANDLE start_thread(LPTHREAD_START_ROUTINE routine, void *argument)
 {
@@ -50,7 +50,7 @@ std::string quoted(const std::string &word)
 
 } // namespace
 
-// A process, and what it has reported.
+// A process, and its reports.
 struct Launch::Rank {
     Launch *launch;
     unsigned number;
@@ -84,7 +84,7 @@ struct Launch::Connection : public StreamOwner {
     const ULONGLONG came;
 };
 
-// What the thread of a process posts.
+// The thread of a process posts this when the process has ended.
 struct Launch::End : public Request {
     explicit End(Rank &the_rank) : rank(the_rank), good(false)
     {
@@ -254,7 +254,7 @@ void Launch::deadline()
         abort(format("rank %s has not come within %u s (-t gives more time)", missing.c_str(),
             plan_.patience_s));
         for (size_t i = 0; i < ranks_.size(); ++i)
-            if (!ranks_[i]->met && !ranks_[i]->ended) // it has no connection for the message
+            if (!ranks_[i]->met && !ranks_[i]->ended) // it has no connection to send the message on
                 ranks_[i]->process->kill();
         return;
     }
@@ -279,7 +279,7 @@ void Launch::abort(const std::string &why)
             ranks_[i]->connection->stream.write("abort " + why_);
 }
 
-// ---- what happens ---------------------------------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------------------------------
 
 void Launch::came(SOCKET socket)
 {
@@ -287,8 +287,8 @@ void Launch::came(SOCKET socket)
     make_room();
 }
 
-// Strangers may come and say nothing: of too many of them the oldest is sent away, once it has had time to speak. Until
-// then the next ones wait to be accepted; what they say is not lost.
+// Strangers may connect and send nothing: when there are too many, the oldest is disconnected once it has had SPEAK_MS.
+// Until then further connections wait to be accepted; nothing they send is lost.
 void Launch::make_room()
 {
     Connection *oldest = NULL;
@@ -315,7 +315,7 @@ void Launch::send_away(Connection &connection)
     connection.over = true;
 }
 
-// Keeps the order, which is that of their coming.
+// Keeps the connections in the order in which they were accepted.
 void Launch::sweep()
 {
     size_t kept = 0;
@@ -389,7 +389,7 @@ void Launch::left(Connection &connection)
         verdict(*rank);
 }
 
-// Its last words may still be on their way.
+// The rank's last report may still be on its way.
 void Launch::ended(Rank &rank, bool good, const std::string &how)
 {
     rank.ended = true;

@@ -18,7 +18,7 @@ struct Plan {
     std::vector<Host> hosts;
     std::vector<std::string> remote;  // the remote command, without login
     std::vector<std::string> command; // program and arguments
-    SOCKADDR_INET root;               // where ranks reach this process; the port is chosen
+    SOCKADDR_INET root;               // where ranks reach this process; port 0: any
 };
 
 class Launch : private ListenerOwner
@@ -26,7 +26,7 @@ class Launch : private ListenerOwner
   public:
     explicit Launch(const Plan &plan);
     ~Launch();
-    // Starts all ranks and waits for them. Returns whether all went well; if not, it was said why.
+    // Starts all ranks and waits for them. Returns whether all succeeded; if not, the reason has been printed.
     bool run();
 
   private:
@@ -43,7 +43,7 @@ class Launch : private ListenerOwner
     void deadline();
     DWORD until_deadline() const;
 
-    // what happens
+    // events
     void came(SOCKET socket);
     void make_room();
     void said(Connection &connection, const std::string &line);
@@ -69,7 +69,7 @@ class Launch : private ListenerOwner
     bool aborted_;
     std::string why_;
     ULONGLONG deadline_;
-    ULONGLONG room_; // when there is room for the next that comes; NEVER: there is
+    ULONGLONG room_; // when the next connection may be accepted; NEVER: already
 };
 
 } // namespace ndmpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// launcher.h - what has started the ranks of a job: tells a rank its place, and lets it meet the others.
+// launcher.h - the program that started the ranks of a job: tells a rank its place, and the addresses of the others.
 #ifndef NDMPI_LAUNCHER_H
 #define NDMPI_LAUNCHER_H
 
@@ -53,8 +53,8 @@ class Launcher
     virtual ~Launcher()
     {
     }
-    // Reports where this rank listens, and waits until all ranks have; returns where they do. From now on a failure
-    // ends the program from executive.run.
+    // Reports where this rank listens, and waits until all ranks have done so; returns their addresses. From now on a
+    // failure that the launcher reports ends the program from executive.run.
     virtual std::vector<SOCKADDR_INET> enter(Executive &executive, const SOCKADDR_INET &own) = 0;
     // Reports success.
     virtual void leave() = 0;
@@ -69,10 +69,10 @@ class Launcher
     Launcher &operator=(const Launcher &);
 };
 
-// The one that has started this process, by the environment; it fills place. NULL: none has.
+// The launcher that the environment says started this process; fills place. NULL: none.
 Launcher *find_launcher(Place &place);
 
-// Each kind; NULL: it is another one.
+// One function for each kind of launcher; NULL: it was another kind.
 Launcher *launched_by_ndmpirun(Place &place);
 Launcher *launched_by_pmi(Place &place);  // PMI-1 on a descriptor: mpiexec.hydra
 Launcher *launched_by_pmix(Place &place); // PMIx: Open MPI's mpirun, Slurm's srun --mpi=pmix

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// launcher_keys.h - launchers that give ranks no more than keys with values, which PMI-1 and PMIx do: each rank says
-// where it listens, and asks for the others. A rank that fails ends with status 1, and the launcher ends the others.
+// launcher_keys.h - launchers that offer ranks only keys with values, such as PMI-1 and PMIx: each rank puts its
+// address, and gets those of the others. A rank that fails ends with status 1, and the launcher ends the others.
 #ifndef NDMPI_LAUNCHER_KEYS_H
 #define NDMPI_LAUNCHER_KEYS_H
 
@@ -10,7 +10,7 @@
 namespace ndmpi
 {
 
-// What the launcher keeps. Each call ends the program if the launcher is gone or refuses.
+// The launcher's keys and values. Each call ends the program if the launcher is gone or refuses.
 class Keys
 {
   public:
@@ -19,13 +19,13 @@ class Keys
     }
     virtual unsigned rank() const = 0;
     virtual unsigned size() const = 0;
-    // For the others, from the next fence on. Values are printable, without blanks.
+    // The other ranks see the value from the next fence on. Values are printable, without blanks.
     virtual void put(const std::string &key, const std::string &value) = 0;
     // Waits until all ranks have called it.
     virtual void fence() = 0;
-    // What that rank has put.
+    // The value that the rank has put.
     virtual std::string get(unsigned rank, const std::string &key) = 0;
-    // This rank needs the launcher no more.
+    // This rank no longer needs the launcher.
     virtual void finish() = 0;
 };
 

@@ -53,7 +53,7 @@ class Pmi : public Keys
     }
 
   private:
-    // Keys are the job's: a rank's own name it.
+    // All ranks share the keys, so each puts its number into its own.
     static std::string own(unsigned rank, const std::string &key)
     {
         return format("%s-%u", key.c_str(), rank);

@@ -77,7 +77,7 @@ void Link::set_up(bool connected)
     heard_ |= connected;
     if (connected)
         post(header, NULL, 0);
-    else // what came by now may have used the peer's credits up
+    else // the messages so far may have used up the peer's credits
         pay_credits();
 }
 

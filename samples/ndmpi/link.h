@@ -3,8 +3,8 @@
 // link.h - an endpoint with its buffers: messages of up to a slot, with credits.
 //
 // Each side starts with as many credits as the other has receives posted, and spends one for each message. Credits for
-// receives that were posted again ride on the next message the other way; when half of them are owed, one is sent for
-// that alone. Each side keeps its last credit for such a message, so it can always send one.
+// receives that were posted again ride on the next message the other way; a side that owes half of them sends a message
+// for that alone. Each side keeps its last credit for such a message, so it can always send one.
 #ifndef NDMPI_LINK_H
 #define NDMPI_LINK_H
 
@@ -27,13 +27,13 @@ class LinkOwner
     }
     // data: header.length bytes (EAGER) or a descriptor (OFFER); valid during the call
     virtual void message(const Header &header, const unsigned char *data) = 0;
-    // There may be room to send again.
+    // can_send may be true again.
     virtual void room() = 0;
-    // A request has failed. Also called for requests that the end of a connection cancels: the owner knows which.
+    // A request has failed. Also called for requests that the end of a connection cancels: the owner tells them apart.
     virtual void broken(HRESULT status, const char *what) = 0;
 };
 
-// What takes messages to the peer, in their order.
+// Carries messages to the peer, in their order.
 class Carrier
 {
   public:
@@ -61,13 +61,13 @@ class Link : public Carrier
         return *endpoint_;
     }
 
-    // What the other side has posted.
+    // How many Receives the peer has posted.
     void set_credits(UINT32 credits)
     {
         credits_ = credits;
     }
     // The connection is up; Receives work before that. The side that connected sends at once, if only a message without
-    // content, the other when one has come: on iWARP the connecting side has to send first.
+    // content; the other side sends only after it has received one: on iWARP the connecting side has to send first.
     void set_up(bool connected);
     bool can_send() const
     {
@@ -89,7 +89,7 @@ class Link : public Carrier
     {
         owner_ = NULL;
     }
-    // Nothing is under way, so it may be deleted.
+    // No request is under way, so the link may be deleted.
     bool idle() const
     {
         return works_ == 0;
@@ -141,7 +141,7 @@ class Link : public Carrier
     Receive receives_[RECEIVES];
     Send sends_[SENDS];
     std::vector<Send *> free_;
-    bool set_up_, heard_; // heard_: a message has come, or this side connected
+    bool set_up_, heard_; // heard_: received a message, or this side connected
     UINT32 credits_, owed_;
     unsigned works_;
 };

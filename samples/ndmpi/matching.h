@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// matching.h - which message goes into which receive, for one peer: the oldest of the same tag.
+// matching.h - matches messages of one peer with receives: the oldest of the same tag.
 #ifndef NDMPI_MATCHING_H
 #define NDMPI_MATCHING_H
 
@@ -21,7 +21,7 @@ struct Operation {
     int peer;
     INT32 tag;
     unsigned char *data;
-    size_t size; // of a receive: the room, and when complete what came
+    size_t size; // of a receive: the room, and when complete the length of the message
 };
 
 // A message that no receive has asked for yet.
@@ -36,7 +36,7 @@ class Matching
     Matching() : bytes_(0)
     {
     }
-    // A message has come: returns the receive that waits for it, or NULL: the caller must keep it.
+    // A message has arrived: returns the receive that waits for it; NULL: none does, the caller must keep the message.
     Operation *arrived(INT32 tag);
     void keep(const Header &header, const unsigned char *data, size_t size);
 

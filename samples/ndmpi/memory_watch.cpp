@@ -15,10 +15,10 @@ namespace
 typedef BOOLEAN(CALLBACK *Callback)(PVOID data, SIZE_T size);
 typedef BOOL(WINAPI *Change)(Callback callback);
 
-SRWLOCK lock = SRWLOCK_INIT; // the list, and what each has not told
+SRWLOCK lock = SRWLOCK_INIT; // guards the list, and untold_ of each
 std::vector<MemoryWatch *> watches;
 
-// Not every Windows has the functions, nor has Wine.
+// Some versions of Windows lack the functions, and so does Wine.
 Change function(const char *name)
 {
     return reinterpret_cast<Change>(
@@ -66,7 +66,7 @@ BOOLEAN CALLBACK MemoryWatch::memory_goes(PVOID data, SIZE_T size)
     for (size_t i = 0; i < watches.size(); ++i) {
         watches[i]->untold_.push_back(range);
         if (watches[i]->thread_ == GetCurrentThreadId() && !watches[i]->paused_)
-            own.push_back(watches[i]); // its thread is here: it does not end meanwhile
+            own.push_back(watches[i]); // this is its thread, the only one that deletes it
     }
     ReleaseSRWLockExclusive(&lock);
     for (size_t i = 0; i < own.size(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_watch.h - the system's notice that memory is about to go (AddSecureMemoryCacheCallback): of VirtualFree, of
-// views that are unmapped, and of large blocks of heaps.
+// memory_watch.h - the system's notice that memory is about to be freed (AddSecureMemoryCacheCallback): by VirtualFree,
+// by unmapping a view, or as a large block of a heap.
 #ifndef NDMPI_MEMORY_WATCH_H
 #define NDMPI_MEMORY_WATCH_H
 
@@ -13,7 +13,7 @@
 namespace ndmpi
 {
 
-// One thread makes it, and is told at once; of what other threads free it learns by catch_up.
+// Calls the owner at once when the thread that made it frees memory; for memory that other threads free, in catch_up.
 class MemoryWatch
 {
   public:
@@ -30,13 +30,13 @@ class MemoryWatch
     explicit MemoryWatch(Owner &owner);
     ~MemoryWatch();
 
-    // Whether the system tells. If not, the program has to say what it frees.
+    // Whether the system has this notice. If not, the program has to say what it frees.
     static bool works();
 
-    // Tells the owner what has gone and was not told.
+    // Calls the owner for freed memory that it was not yet called for.
     void catch_up();
 
-    // While there is one, nothing is told but by catch_up.
+    // While one exists, only catch_up calls the owner.
     class Pause
     {
       public:

@@ -29,7 +29,7 @@ struct Header {
     UINT32 id;     // of an offer; TAKEN: how many
 
     void pack(unsigned char *to) const;
-    // False: this is no message.
+    // False: these bytes are no message.
     bool unpack(const unsigned char *from, size_t size);
 };
 
@@ -42,7 +42,7 @@ struct Hello {
     UINT32 slot;     // bytes of each
 
     void pack(unsigned char *to) const;
-    // False: it comes from another kind of program.
+    // False: another kind of program sent it.
     bool unpack(const unsigned char *from);
 };
 

@@ -96,7 +96,7 @@ void World::forget(const void *data, size_t size)
 
 // ---- all ranks ------------------------------------------------------------------------------------------------------
 
-// In round i each rank sends to the one 2^i further on; after log2(size) rounds each has heard, indirectly, of all.
+// In round i each rank sends to the one 2^i further on; after log2(size) rounds each has heard from all, if indirectly.
 void World::barrier()
 {
     INT32 tag = BARRIER;

@@ -14,9 +14,9 @@ namespace ndmpi
 class World
 {
   public:
-    // Of one program, which ndmpirun has started in all ranks. program in: its name, for messages
+    // program in: the program's name, for messages; the launcher has started it in all ranks
     explicit World(const std::string &program);
-    // Waits for all ranks to come here.
+    // Waits until all ranks have called it.
     ~World();
 
     int rank() const
@@ -29,24 +29,24 @@ class World
     }
 
     // Begin to send or receive size bytes; data and operation must stay until wait has returned. Messages of one tag
-    // (0 or more) from one rank arrive in their order. A message may be shorter than the receive it goes into. A send
-    // may not end before its receive has begun: large ones never do, small ones when Channel::UNTAKEN of those before
-    // have not been asked for either.
+    // (0 or more) from one rank arrive in their order. A message may be shorter than the receive it goes into. A large
+    // send ends only after its receive has begun; so does a small one behind Channel::UNTAKEN small messages that no
+    // receive has taken.
     void begin_send(Operation &operation, int to, INT32 tag, const void *data, size_t size);
     void begin_receive(Operation &operation, int from, INT32 tag, void *data, size_t size);
     void wait(const Operation &operation);
     void wait_all(const std::vector<Operation> &operations);
 
-    // The same at once. receive returns the size of the message.
+    // Begin and wait. receive returns the size of the message.
     void send(int to, INT32 tag, const void *data, size_t size);
     size_t receive(int from, INT32 tag, void *data, size_t size);
 
-    // Every rank has come here when it returns.
+    // Returns when every rank has called it.
     void barrier();
     // The sum of all ranks' values, in all ranks.
     UINT64 sum(UINT64 value);
 
-    // Bytes that came from a rank before they were asked for; bounded (channel.h).
+    // Bytes of messages from a rank that arrived before their receive; bounded (channel.h).
     size_t kept(int from)
     {
         return engine_.channel(from).kept();

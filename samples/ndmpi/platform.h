@@ -23,7 +23,7 @@ class Process
     {
     }
     virtual unsigned long id() const = 0;
-    // Waits until it has ended. Returns whether with status 0; how: "exited with status 1".
+    // Waits until the process has ended. Returns whether its status was 0; how out: "exited with status 1".
     virtual bool wait(std::string &how) = 0;
     // Any thread, and any time until it is deleted.
     virtual void kill() = 0;
@@ -31,7 +31,7 @@ class Process
 
 // The environment of this process, "NAME=value" each.
 std::vector<std::string> own_variables();
-// What an exit code says: "exited with status 1".
+// An exit code in words: "exited with status 1".
 std::string describe_end(unsigned long status);
 // Whether standard error is a terminal.
 bool terminal();

@@ -45,7 +45,7 @@ class OwnProcess : public Process
     DWORD id_;
 };
 
-// As the C run time takes it apart again: backslashes count double in front of a quote only.
+// Quotes as the C run time parses: it halves backslashes only in front of a quote.
 std::string quoted(const std::string &argument)
 {
     if (!argument.empty() && argument.find_first_of(" \t\"") == std::string::npos)

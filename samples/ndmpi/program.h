@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// program.h - what the programs of this sample share: arguments, progress, bytes that are checked.
+// program.h - what the programs of this sample share: arguments, progress, the check of received bytes.
 #ifndef NDMPI_PROGRAM_H
 #define NDMPI_PROGRAM_H
 

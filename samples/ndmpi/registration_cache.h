@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// registration_cache.h - registrations outlive the message they were made for, because the next one often uses the same
-// memory.
+// registration_cache.h - keeps registrations after the message they were made for, because the next message often uses
+// the same memory.
 //
-// The system may use the address of freed memory again. It tells what goes (memory_watch.h); for the rest, which the
-// C and C++ libraries allocate, the program calls forget before it frees it.
+// The system may reuse the address of freed memory. It reports some of what is freed (memory_watch.h); before the
+// program frees other memory, from the C and C++ libraries, it calls forget.
 #ifndef NDMPI_REGISTRATION_CACHE_H
 #define NDMPI_REGISTRATION_CACHE_H
 
@@ -24,7 +24,7 @@ class RegistrationCache : private MemoryWatch::Owner
         Access access;
         Memory *memory;
         unsigned users;
-        bool gone; // the memory is: it is not found again, and deregistered once it is not in use
+        bool gone; // memory freed: not found again, deregistered once it is not in use
     };
 
     // entries, bytes: how many unused registrations it may keep
@@ -34,7 +34,7 @@ class RegistrationCache : private MemoryWatch::Owner
     // Memory for all of [data, data + size), until release. NULL: it cannot be registered, hr says why.
     Entry *acquire(const void *data, size_t size, Access access, HRESULT &hr);
     void release(Entry *entry);
-    // Deregisters all memory of that range. False: a registration is in use, and goes with its last release.
+    // Deregisters all memory of that range. False: a registration is in use; its last release deregisters it.
     bool forget(const void *data, size_t size);
 
     // Counts of registrations made and found, for measurements.

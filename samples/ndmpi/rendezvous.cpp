@@ -109,7 +109,7 @@ void Rendezvous::revoke(Offer &offer)
         offer.revoked.done(hr, 0);
 }
 
-// The grant ended before: it was in front of this in the same queue.
+// The grant has ended already: it was posted before this request to the same queue.
 void Rendezvous::revoked(Offer &offer, HRESULT status)
 {
     if (SUCCEEDED(status)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// rendezvous.h - large messages: the sender offers its memory, the receiver reads it into its own and says so.
+// rendezvous.h - large messages: the sender offers its memory, the receiver reads it into its own and sends DONE.
 //
-// Small ones may come this way, too (channel.h). A program need not call forget (mpi.h) for their memory, so both ends
-// copy them through memory of their own. An empty one needs no read.
+// Small messages may go this way, too (channel.h). A program need not call forget (mpi.h) for their memory, so both
+// ends copy them through buffers of this class. An empty message needs no read.
 #ifndef NDMPI_RENDEZVOUS_H
 #define NDMPI_RENDEZVOUS_H
 
@@ -23,17 +23,17 @@ class RendezvousOwner
     virtual ~RendezvousOwner()
     {
     }
-    // DONE of this id is to be sent.
+    // The owner is to send DONE of this id.
     virtual void read_done(UINT32 id) = 0;
-    // The OFFER is to be sent: the peer may read from now on.
+    // The owner is to send the OFFER: the peer may read from now on.
     virtual void offer_granted(const Header &header, const Descriptor &descriptor) = 0;
-    // There may be room for another offer.
+    // can_offer may be true again.
     virtual void offer_ended() = 0;
     virtual void broken(HRESULT status, const char *what) = 0;
 };
 
 // Both directions with one peer. Any number of messages may be on offer; the requests of a connection's queue are
-// few, so granting and revoking may have to wait for earlier ones, which end by themselves.
+// few, so a grant or a revocation may have to wait for earlier ones, which end without help of the peer.
 class Rendezvous
 {
   public:
@@ -44,13 +44,13 @@ class Rendezvous
     {
         return requests_ < GRANTS / 2;
     }
-    // Grants the peer of a link to read. in_order: the OFFER goes through that link, too, behind the grant, so that it
-    // is granted at once; otherwise when the grant has ended. link NULL: of an empty message.
+    // Grants the peer of a link to read. in_order: the OFFER goes through the same link, behind the grant, so
+    // offer_granted is called at once; otherwise when the grant has ended. link NULL: the message is empty.
     void offer(Operation &operation, Link *link, bool in_order);
     // The peer has read the offer of this id.
     void offer_read(UINT32 id);
 
-    // Reads what was offered; operation completes then.
+    // Reads the offered message; then completes operation.
     void read(Operation &operation, const Header &header, const unsigned char *descriptor);
     // Starts reads that have waited for the link, which must be up, or for others.
     void pump(Link &link);
@@ -131,7 +131,7 @@ class Rendezvous
     std::map<UINT32, Offer *> offers_; // by id
     UINT32 next_id_;
     unsigned requests_;            // grants and revocations under way
-    std::deque<Offer *> revoking_; // have been read, and wait for such a request
+    std::deque<Offer *> revoking_; // offers that were read, and wait for their revocation
     Read reads_[READS];
     std::vector<Read *> free_reads_;
     std::deque<Waiting> waiting_;

@@ -2,7 +2,7 @@
 //
 // ndring - a token goes round all ranks, in growing sizes; each rank checks every byte and writes a new one.
 //
-// Shows: blocking messages; that a rank connects to those it talks to, and to no others.
+// Shows: blocking messages; a rank connects only to the ranks it talks to.
 #include "program.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const char usage[] =
 namespace
 {
 
-// What the token is made of on its way to rank to.
+// The seed of the token's bytes on its way to rank to.
 ULONG seed(ULONG size, ULONG round, int to)
 {
     return size * 31 + round * 257 + (ULONG)to;

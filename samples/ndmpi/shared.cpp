@@ -126,7 +126,7 @@ SharedRing &SharedSection::ring(UINT32 from) const
     return room_->rings[from];
 }
 
-// The rank says that it sleeps before it looks at the bell a last time, so one of both sees what the other did.
+// The rank sets asleep before it reads the bell a last time, so at least one side sees what the other did.
 void SharedSection::ring_bell()
 {
     room_->bell.fetch_add(1);
@@ -142,7 +142,7 @@ SharedLink::SharedLink(const SharedSection &own, UINT32 rank, SharedSection &pee
 {
 }
 
-// A writer that finds no room says so before it looks again: the reader then rings.
+// A writer that finds no room sets full before it looks again: the reader then rings its bell.
 bool SharedLink::can_send() const
 {
     const UINT32 head = out_.head.load(std::memory_order_relaxed);

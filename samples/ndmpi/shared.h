@@ -2,13 +2,13 @@
 //
 // shared.h - small messages between ranks of one host, through named sections (NDMPI_CHANNEL=shm).
 //
-// Each rank has a section that the others find by the job's key and its number: for each of them a ring of slots into
-// which that one alone writes. A rank that cannot open a peer's section has it elsewhere, or with other names than
-// its own (a Windows program under Wine beside native ones), and uses NetworkDirect for that peer.
+// Each rank has a section that the others find by the job's key and its number. It has a ring of slots for each other
+// rank, and only that rank writes there. A rank cannot open the section of a peer on another host, or of one whose
+// names are separate (a Windows program under Wine beside native ones), and uses NetworkDirect for that peer.
 //
-// Whoever writes a message counts the bell of the section up, so that its rank looks at one number instead of all
-// rings. A rank that is about to sleep says so first and looks once more; who finds it asleep sets its event, and that
-// has a packet queued to its port.
+// The writer of a message increments the section's bell, so that the section's rank polls one number instead of all
+// rings. A rank that is about to sleep sets asleep first and polls once more; a writer that finds it asleep sets its
+// event, which makes a thread queue a packet to the rank's port.
 #ifndef NDMPI_SHARED_H
 #define NDMPI_SHARED_H
 
@@ -18,18 +18,18 @@
 namespace ndmpi
 {
 
-// What stands in a section; also a rank's own, as it sees itself.
+// The contents of a section, and one of its rings.
 struct SharedRoom;
 struct SharedRing;
 
-// A section and its event, of this rank or of another.
+// A section and its event, of this rank or of a peer.
 class SharedSection
 {
   public:
-    // Makes that of a rank of a job of so many. Ends the program if it cannot.
+    // Makes the section of a rank. Ends the program if it cannot.
     SharedSection(UINT64 job, UINT32 rank, UINT32 ranks);
     ~SharedSection();
-    // Opens that of another rank. NULL: it has none that this one could see.
+    // Opens the section of another rank. NULL: this rank cannot see it.
     static SharedSection *open(UINT64 job, UINT32 rank, UINT32 ranks);
 
     // The ring into which a rank writes.
@@ -42,7 +42,7 @@ class SharedSection
     {
         return event_;
     }
-    // There is something new in it: wakes its rank if it sleeps.
+    // Call it after a change in the section: wakes its rank if that sleeps.
     void ring_bell();
 
   private:
@@ -56,13 +56,13 @@ class SharedSection
     SharedRoom *room_;
 };
 
-// The way to one peer, and from it.
+// The rings to and from one peer.
 class SharedLink : public Carrier
 {
   public:
     enum { SLOTS = 8 }; // of a ring, of Link::SLOT bytes
 
-    // own and peer stay the caller's.
+    // The caller keeps own and peer.
     SharedLink(const SharedSection &own, UINT32 rank, SharedSection &peer, UINT32 peer_rank);
 
     bool can_send() const;
@@ -71,7 +71,7 @@ class SharedLink : public Carrier
     {
         return true; // copied
     }
-    // Hands what has come to the owner. Whether there was anything. Inside an event of the owner it does nothing.
+    // Hands arrived messages to the owner. Returns whether there were any. Does nothing inside an event of the owner.
     bool poll(LinkOwner &owner);
 
   private:
@@ -81,15 +81,15 @@ class SharedLink : public Carrier
     bool polling_;
 };
 
-// What a rank has of all that.
+// A rank's section, and its links.
 class Shared
 {
   public:
     // Makes this rank's section; the others are opened when all ranks have theirs.
     Shared(Executive &executive, UINT64 job, UINT32 rank, UINT32 ranks);
-    // When no rank writes to this one any more.
+    // Call it when no rank writes to this one any more.
     ~Shared();
-    // The link to a peer, which stays this object's; NULL: there is none. Once for each.
+    // The link to a peer, which this object keeps; NULL: none is possible. Call it once for each peer.
     SharedLink *open(UINT32 peer);
     UINT32 peers() const
     {
@@ -98,7 +98,7 @@ class Shared
 
     // Whether the bell has rung since the last call: the links are then to be polled.
     bool rung();
-    // Between these two a packet comes to the executive when the bell rings. Look once more after the first.
+    // Between these two calls the executive gets a packet when the bell rings. Poll once more after sleeps.
     void sleeps();
     void wakes();
 

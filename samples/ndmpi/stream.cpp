@@ -21,7 +21,7 @@ HRESULT status_of(int error)
     return HRESULT_FROM_WIN32((unsigned)error);
 }
 
-// No process that is started gets it.
+// Processes that this one starts do not inherit the socket.
 SOCKET overlapped_socket(int family)
 {
     return WSASocketW(family, SOCK_STREAM, IPPROTO_TCP, NULL, 0,
@@ -200,7 +200,7 @@ void Stream::over(const std::string &why)
 
 // ---- writing --------------------------------------------------------------------------------------------------------
 
-// If it has failed, so does the read.
+// A failure needs no report: the read fails, too.
 void Stream::Write::ended(HRESULT)
 {
     --stream.works_;
@@ -230,7 +230,7 @@ void Stream::write(const std::string &line)
     request->issued(executive_, request->send(line));
 }
 
-// The request has an event of its own to wait for, since nobody looks at the port any more.
+// Waits for an event of the request's own, since no thread serves the port any more.
 void Stream::last_words(const std::string &line)
 {
     HANDLE sent = owner_ && !last_.last ? CreateEventA(NULL, TRUE, FALSE, NULL) : NULL;
@@ -317,7 +317,7 @@ void Listener::accept_ended(HRESULT status)
         return;
     const int error = (int)((ULONG)status & 0xffff);
     if (FAILED(status) && error != WSAECONNRESET && error != WSAECONNABORTED &&
-        error != WSAENOTCONN && error != ERROR_NETNAME_DELETED) // it gave up again
+        error != WSAENOTCONN && error != ERROR_NETNAME_DELETED) // the peer gave up
         fail("accepting the connection of a rank on %s failed: %s", address_text(address_).c_str(),
             socket_error(status).c_str());
     if (SUCCEEDED(status))

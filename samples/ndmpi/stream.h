@@ -46,13 +46,13 @@ class StreamOwner
     virtual ~StreamOwner()
     {
     }
-    // What connect has begun has succeeded.
+    // connect has succeeded.
     virtual void connected(Stream &)
     {
     }
-    // A line has come, without its end.
+    // A line has arrived; it is passed without its line end.
     virtual void said(Stream &stream, const std::string &line) = 0;
-    // Nothing more comes; why: "the peer has closed the connection". The last event.
+    // The stream has ended; why: "the peer has closed the connection". The last event.
     virtual void left(Stream &stream, const std::string &why) = 0;
 };
 
@@ -68,9 +68,9 @@ class Stream
     // Only when idle.
     ~Stream();
 
-    // Sends a line behind those before. Line ends inside become blanks, what is too long is cut.
+    // Sends a line behind earlier ones. Line ends inside become blanks; a line that is too long is cut.
     void write(const std::string &line);
-    // The same, once, when the program is about to end: waits until the network has it, 2 s at most.
+    // The same, once, when the program is about to end: waits until the line is sent, 2 s at most.
     void last_words(const std::string &line);
     // The owner gets no more events, and requests end; what was not sent may be lost.
     void close();
@@ -133,14 +133,14 @@ class ListenerOwner
     virtual ~ListenerOwner()
     {
     }
-    // Somebody has connected. The socket is the owner's. Nobody else is accepted until the owner calls accept.
+    // A program has connected. The owner owns the socket. The next connection is accepted when the owner calls accept.
     virtual void came(SOCKET socket) = 0;
 };
 
 class Listener
 {
   public:
-    // Listens on the port of the address, 0: on one that is free. Ends the program if it cannot.
+    // Listens on the port of the address; 0: on any free one. Ends the program if it cannot.
     Listener(Executive &executive, ListenerOwner &owner, const SOCKADDR_INET &address);
     // Only when idle.
     ~Listener();
@@ -148,7 +148,7 @@ class Listener
     {
         return address_;
     }
-    // Takes the next connection, when it comes.
+    // Begins to wait for the next connection.
     void accept();
     // The owner gets no more events.
     void close();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// verbs.h - what message passing needs of an adapter, for either version of NetworkDirect.
+// verbs.h - the functions of an adapter that message passing needs, for either version of NetworkDirect.
 //
-// verbs_v2.cpp and verbs_v1.cpp implement it; nothing else knows a version. Everything is used by one thread.
+// verbs_v2.cpp and verbs_v1.cpp implement it; no other file depends on the version. For one thread.
 #ifndef NDMPI_VERBS_H
 #define NDMPI_VERBS_H
 
@@ -13,7 +13,7 @@
 namespace ndmpi
 {
 
-// Of one endpoint, in requests. GRANTS are those that let a peer read, and take that back.
+// Limits of one endpoint, in requests. GRANTS are those that grant a peer to read, and that revoke it.
 enum {
     RECEIVES = 32,
     SENDS = 16,
@@ -39,7 +39,7 @@ class Work : public ND_RESULT
     virtual void done(HRESULT status, size_t bytes) = 0;
 };
 
-// Registered memory. Deleting it takes the registration back.
+// Registered memory. Deleting it deregisters the memory.
 class Memory
 {
   public:
@@ -68,21 +68,22 @@ class Window
     }
 };
 
-// One end of a connection: a connector, and the queues it connects. What takes a Request ends there.
+// One end of a connection: a connector, and the queues it connects. A function that takes a Request reports its end
+// there.
 class Endpoint
 {
   public:
     virtual ~Endpoint()
     {
     }
-    // The queues; receives may be posted from now on.
+    // Makes the queues; receives may be posted from now on.
     virtual void open_queues() = 0;
 
     // Active: Connect, then CompleteConnect or reject; may be repeated after a failure. address: of a listener
     virtual void connect(
         const SOCKADDR_INET &address, const void *data, ULONG size, Request &request) = 0;
     virtual void complete_connect(Request &request) = 0;
-    // Passive: of an endpoint that Adapter::next_request filled.
+    // Passive: for an endpoint that Adapter::next_request filled.
     virtual void accept(const void *data, ULONG size, Request &request) = 0;
     // Either side; no error if the peer has given up before.
     virtual void reject() = 0;
@@ -96,17 +97,17 @@ class Endpoint
     virtual HRESULT send(Work &work, const void *data, size_t size, Memory &memory) = 0;
     virtual HRESULT read(
         Work &work, void *data, size_t size, Memory &memory, const Descriptor &from) = 0;
-    // Lets the peer read from now on. window out: what revoke takes; later out: whether work will be done, otherwise
-    // there is none
+    // Lets the peer read from now on. window out: for revoke; later out: whether work completes later; false: the grant
+    // is made
     virtual HRESULT grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
         Window *&window, Work &work, bool &later) = 0;
-    // The peer may read no more when work is done, or at once.
+    // The peer may no longer read when work is done, or (later false) at once.
     virtual HRESULT revoke(Window *window, Work &work, bool &later) = 0;
-    // It has been revoked: it may be used for another grant.
+    // The window has been revoked: another grant may use it.
     virtual void reclaim(Window *window) = 0;
 };
 
-// What makes registrations: an adapter, or a test.
+// Makes registrations: an adapter, or a test's object.
 class Registrar
 {
   public:
@@ -120,8 +121,8 @@ class Registrar
 class Adapter : public Registrar
 {
   public:
-    // The adapter of a local address, opened with its completion queue for so many endpoints. Ends the program if that
-    // cannot be. version in: 1 or 2
+    // Opens the adapter of a local address, with a completion queue for so many endpoints. Ends the program if it
+    // cannot. version in: 1 or 2
     static Adapter *open(
         int version, Executive &executive, const SOCKADDR_INET &address, ULONG endpoints);
     // Listens. port: network order, 0 = any. ND_SHARING_VIOLATION: it is taken.
@@ -142,12 +143,12 @@ class Adapter : public Registrar
     }
 
     virtual Endpoint *create_endpoint() = 0;
-    // Ends when a connection request was put into this fresh endpoint.
+    // Ends when this fresh endpoint has got a connection request.
     virtual void next_request(Endpoint &endpoint, Request &request) = 0;
 
-    // Runs the done of some finished works. False: there was none.
+    // Calls done of some finished works. False: there was none.
     virtual bool poll() = 0;
-    // Ends when there is something to poll for that came after the last poll.
+    // Ends when results have arrived after the last poll.
     virtual void notify(Request &request) = 0;
 
   protected:

@@ -110,7 +110,7 @@ class EndpointV1 : public Endpoint
 
     AdapterV1 &adapter_;
     Ref<INDEndpoint> endpoint_;
-    std::vector<WindowV1 *> windows_, unbound_; // all there are: made when they are needed
+    std::vector<WindowV1 *> windows_, unbound_; // windows_: all, made when they are needed
 };
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ void EndpointV1::open_queues()
         "CreateEndpoint", &adapter_.address());
 }
 
-// The local port is the listener's own, so that an address names a rank whichever side it is seen from.
+// Connects from the listener's own port, so that one address names a rank to both sides.
 void EndpointV1::connect(
     const SOCKADDR_INET &address, const void *data, ULONG size, Request &request)
 {
@@ -211,7 +211,7 @@ HRESULT EndpointV1::read(
     Work &work, void *data, size_t size, Memory &memory, const Descriptor &from)
 {
     ND_SGE sge = piece(data, size, memory);
-    // As it lies in the message, at any address.
+    // The descriptor may be at any address in the message.
     return endpoint_->Read(&work, &sge, 1, (const ND_MW_DESCRIPTOR *)from.bytes, 0, 0);
 }
 

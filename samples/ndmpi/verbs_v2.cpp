@@ -125,7 +125,7 @@ void EndpointV2::open_queues()
         "CreateQueuePair", &adapter_.address());
 }
 
-// The local port is the listener's own, so that an address names a rank whichever side it is seen from.
+// Connects from the listener's own port, so that one address names a rank to both sides.
 void EndpointV2::connect(
     const SOCKADDR_INET &address, const void *data, ULONG size, Request &request)
 {
@@ -209,7 +209,7 @@ HRESULT EndpointV2::grant(const void *data, size_t size, Memory &memory, Descrip
     return ND_SUCCESS;
 }
 
-// The region may be read for as long as it is registered: a token is trusted to a peer of the same job.
+// A peer may read the region as long as it is registered: peers of the same job are trusted with tokens.
 HRESULT EndpointV2::revoke(Window *, Work &, bool &later)
 {
     later = false;

@@ -11,7 +11,7 @@ namespace ndmpi
 Adapter *open_v2(Executive &executive, const SOCKADDR_INET &address, ULONG endpoints);
 Adapter *open_v1(Executive &executive, const SOCKADDR_INET &address, ULONG endpoints);
 
-// An OVERLAPPED that ends at an event, and puts no packet into the port of the file.
+// An OVERLAPPED that sets an event when it ends, and queues no packet to the file's port.
 OVERLAPPED tagged_overlapped(HANDLE event);
 HANDLE open_event();
 // Ends the program if the adapter has no completion queue for so many endpoints.

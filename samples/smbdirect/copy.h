@@ -26,15 +26,15 @@ struct copy_address {
 };
 
 /*
- * copy_parse_address - ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT; the port is SMB Direct's where none is given.
- * Says what is wrong and returns false if that is none.
+ * copy_parse_address - ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT; without a port it takes SMB Direct's. If text has none of
+ * these forms, says what is wrong and returns false.
  */
 bool copy_parse_address(const char *text, struct copy_address *address);
 /* ADDRESS:PORT. Returns text. */
 const char *copy_address_text(const struct sockaddr *address, char *text, size_t size);
 /* Makes the port 0. */
 void copy_any_port(struct copy_address *address);
-/* The local address that reaches remote, port 0. False: none does; errno says why. */
+/* The local address from which the host reaches remote, port 0. False: there is none; errno says why. */
 bool copy_local_address(const struct copy_address *remote, struct copy_address *local);
 /* The network interface that has the address; 0: none has. */
 unsigned copy_interface_of(const struct copy_address *address);
@@ -52,13 +52,13 @@ void copy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- copy_file.c ---- */
 
-/* Whether it names a file in a directory, and nothing else. */
+/* Whether it is a plain file name, without a path. */
 bool copy_name_allowed(const char *name, size_t length);
 
 /* A regular file to read. Returns a descriptor, size out; or a negative errno. */
 int copy_open_source(int directory, const char *name, uint64_t *size);
 
-/* A file that is being received: it gets its name when it is whole. */
+/* A file that is being received: it gets its name when it is complete. */
 struct copy_target {
     int directory, fd; /* fd: -1: none */
     char name[COPY_NAME_MOST + 1];
@@ -67,9 +67,9 @@ struct copy_target {
 
 /* These return 0 or a negative errno. */
 int copy_target_open(struct copy_target *target, int directory, const char *name);
-/* Gives it its name, in the place of any file that had it, and closes it. */
+/* Gives the file its name, replacing any file that had it, and closes it. */
 int copy_target_keep(struct copy_target *target);
-/* Removes what there is of it. */
+/* Removes the incomplete file. */
 void copy_target_drop(struct copy_target *target);
 
 /* All bytes; 0, a negative errno, or -ENODATA: the file is shorter. */
@@ -111,7 +111,7 @@ void copy_progress_fail(struct copy_progress *progress);
 
 /* ---- the two sides; they return the program's status ---- */
 
-/* Parameters out: of both sides' connections. Hosts may be busy, so a peer is waited for longer than by default. */
+/* Parameters out: for both sides' connections. Hosts may be busy, so wait for a peer longer than by default. */
 static inline void copy_parameters(SMBD_PARAMETERS *parameters)
 {
     SmbdDefaultParameters(parameters);

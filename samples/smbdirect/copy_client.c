@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How a step ended: well; only for this file; for the connection. */
+/* The end of a step: a success; a failure of this file; the end of the connection. */
 enum outcome { WELL, FILE_FAILED, ENDED };
 
 /* A request under way. */
@@ -28,7 +28,7 @@ struct client {
     unsigned first, count;
     uint32_t next_id;
     bool rdma;            /* both adapters register memory for it */
-    uint32_t inline_most; /* pieces up to here go in messages */
+    uint32_t inline_most; /* pieces up to this size go in messages */
     uint8_t *piece;       /* of COPY_INLINE_PIECE bytes */
     int directory;        /* for fetched files */
     char failure[512];    /* of the file, in words */
@@ -53,7 +53,7 @@ static const char *error_text(int error)
 
 /* ---- requests and answers ---- */
 
-/* The server may have said why before the connection ended. */
+/* The server may have sent the reason before the connection ended. */
 static enum outcome not_sent(struct client *client)
 {
     struct copy_header answer;
@@ -122,7 +122,7 @@ static enum outcome ask_and_wait(struct client *client, struct copy_header *requ
 
 /* ---- pieces ---- */
 
-/* The local part of a piece to be sent: from the file. */
+/* Reads a piece that is to be sent from the file. */
 static enum outcome load(struct client *client, const struct copy_header *request, void *data)
 {
     int error = copy_read(client->fd, data, request->Length, request->Offset);
@@ -133,7 +133,7 @@ static enum outcome load(struct client *client, const struct copy_header *reques
     return WELL;
 }
 
-/* Of one that was fetched: into the file. */
+/* Writes a fetched piece into the file. */
 static enum outcome store(
     struct client *client, const struct copy_header *request, const void *data)
 {
@@ -196,7 +196,7 @@ static uint32_t least(uint32_t one, uint32_t other)
     return one < other ? one : other;
 }
 
-/* Of a piece that goes in messages; peers reassemble 128 KiB at least. */
+/* The largest piece that goes in messages; peers reassemble at least 128 KiB. */
 static uint32_t inline_most(const struct client *client)
 {
     return least(SmbdLongestSend(client->connection) - (uint32_t)sizeof(struct copy_header),
@@ -232,7 +232,7 @@ static enum outcome start_piece(struct client *client, enum copy_command command
     return WELL;
 }
 
-/* The answer to the oldest request. Its memory is out of the peer's reach before it is looked at. */
+/* Takes the answer to the oldest request. The peer's access to its memory ends before this end reads it. */
 static enum outcome finish_piece(struct client *client)
 {
     struct slot *slot = &client->slots[client->first];
@@ -263,7 +263,7 @@ static enum outcome finish_piece(struct client *client)
     return outcome;
 }
 
-/* After a failure nothing more is asked for, but every answer is taken. */
+/* After a failure it sends no more requests, but takes every answer. */
 static enum outcome move_pieces(struct client *client, enum copy_command command)
 {
     enum outcome outcome = WELL;
@@ -427,7 +427,7 @@ static int connect_and_copy(
         say_ended(client, status, reason, NULL);
         return 1;
     }
-    /* Where either end has no fast registration the negotiation leaves nothing. */
+    /* If either end lacks fast registration, the negotiation results in 0. */
     client->rdma =
         SmbdAgreed(client->connection)->MaxReadWriteSize && !client->options->in_messages;
     client->inline_most = least(info->LargeRequestThreshold, inline_most(client));

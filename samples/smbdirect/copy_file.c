@@ -51,7 +51,7 @@ static int random_name(char *name, size_t size)
     return 0;
 }
 
-/* Where the file system has files without a name, nothing is left even if the program is killed. */
+/* Uses a file without a name if the file system has them, so that none remains if the program is killed. */
 int copy_target_open(struct copy_target *target, int directory, const char *name)
 {
     int error;

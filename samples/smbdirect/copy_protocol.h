@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy_protocol.h - what smbdcopy says over SMB Direct: a protocol of its own, in the place of SMB's.
+ * copy_protocol.h - smbdcopy's own protocol over SMB Direct, in the place of SMB's.
  *
- * The client asks, the server answers each request, in their order. One file at a time:
+ * The client sends requests, the server answers each, in order. One file at a time:
  *
- *     PUT name, size    WRITE ...    END checksum      the server keeps the file if it got what the client sent
+ *     PUT name, size    WRITE ...    END checksum      the server keeps the file if the checksums agree
  *     GET name          READ ...     END               the answers tell the size, and the checksum
  *
- * The data of WRITE and READ is where Descriptor says, and moves by RDMA: the server reads it there, or writes it. If
- * COPY_INVALIDATE is set, the answer invalidates its token. With COPY_INLINE there is no descriptor, and the data is
+ * Descriptor says where the client has, or wants, the data of WRITE or READ, which the server reads or writes by RDMA.
+ * If COPY_INVALIDATE is set, the answer invalidates its token. With COPY_INLINE there is no descriptor, and the data is
  * the tail of the request, or of the answer.
  *
- * An answer has its request's Command and Id. The tail of an answer with a Status is that in words.
+ * An answer has its request's Command and Id. An answer with a Status has its reason, in words, as its tail.
  */
 #ifndef COPY_PROTOCOL_H
 #define COPY_PROTOCOL_H
@@ -36,7 +36,7 @@ enum copy_flags {
 
 enum copy_status {
     COPY_OK,
-    COPY_FAILED,   /* this file; the next one may do better */
+    COPY_FAILED,   /* this file alone; the next may succeed */
     COPY_MISTAKEN, /* the request makes no sense: the server disconnects */
 };
 

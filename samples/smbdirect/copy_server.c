@@ -2,8 +2,8 @@
 /*
  * copy_server.c - the server: a session for each connection, in a thread of the library's.
  *
- * A session answers requests in their order, and works at several at a time: while the data of one is written to the
- * file, that of the next ones is read from the client.
+ * A session answers requests in order, and serves several at a time: while it writes the data of one to the file, it
+ * reads that of the next ones from the client.
  */
 #include "copy.h"
 
@@ -83,7 +83,7 @@ static bool answer_failed(
     return send_answer(session, request, &answer, text);
 }
 
-/* The request makes no sense: it is answered, and then the session ends. */
+/* The request makes no sense: answers it, and ends the session. */
 static bool mistaken(struct session *session, const struct copy_header *request, const char *text)
 {
     struct copy_header answer = { .Status = COPY_MISTAKEN, .Tail = (uint32_t)strlen(text) };
@@ -202,7 +202,7 @@ static bool load(struct session *session, const struct copy_header *request, voi
     return true;
 }
 
-/* Waits for the oldest request's RDMA. What was read is stored, and then answered. */
+/* Waits for the oldest request's RDMA; stores the data it read, and answers. */
 static bool finish_oldest(struct session *session)
 {
     struct slot *slot = &session->slots[session->first];
@@ -223,7 +223,7 @@ static bool finish_all(struct session *session)
     return true;
 }
 
-/* A place for one more, with its buffer; NULL: the session ends. */
+/* A slot for one more request, with its buffer; NULL: the session ends. */
 static struct slot *next_slot(struct session *session, const struct copy_header *request)
 {
     struct slot *slot;
@@ -364,7 +364,7 @@ static bool step(struct session *session)
     return goes_on;
 }
 
-/* Between files a client may leave. */
+/* A client may disconnect between files. */
 static void end_session(struct session *session)
 {
     const char *reason;
@@ -420,7 +420,7 @@ static void failed(const struct copy_address *address, const char *what, NTSTATU
         hint ? ")" : "");
 }
 
-/* Until a signal asks for the end. */
+/* Serves until a signal ends the program. */
 static void run(SMBD_LISTENER *listener, const sigset_t *ending)
 {
     struct copy_address address = { .length = sizeof(address.in6) };
@@ -463,7 +463,7 @@ int copy_serve(const struct copy_options *options)
     sigemptyset(&ending);
     sigaddset(&ending, SIGINT);
     sigaddset(&ending, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ending, NULL); /* before there are other threads */
+    sigprocmask(SIG_BLOCK, &ending, NULL); /* before other threads start */
     server.directory = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (server.directory < 0) {
         copy_say("%s: %s", options->directory, strerror(errno));

@@ -4,10 +4,10 @@
  * memory that a peer described.
  *
  * Said once:
- * - Everything here is called at PASSIVE_LEVEL. One thread at a time uses a connection with its buffers; completion
- *   queues and disconnects are served behind it, in callbacks at DISPATCH_LEVEL.
- * - Whatever ends a connection, the calls that need it return the status of that from then on (SmbdFailure has the
- *   reason in words). Then SmbdClose is all that is left to do.
+ * - Call everything here at PASSIVE_LEVEL. One thread at a time uses a connection with its buffers; in parallel,
+ *   callbacks at DISPATCH_LEVEL serve completion queues and disconnects.
+ * - Once a connection has ended, calls that need it return the status with which it ended (SmbdFailure has the reason
+ *   in words). The only call left to make is SmbdClose.
  * - Sizes are in bytes.
  */
 #ifndef SMBD_H
@@ -27,22 +27,22 @@ typedef struct _SMBD_LISTENER SMBD_LISTENER;
 typedef struct _SMBD_CONNECTION SMBD_CONNECTION;
 typedef struct _SMBD_BUFFER SMBD_BUFFER;
 
-/* What this end offers and expects. After the negotiation a connection has what both ends can do. */
+/* What this end offers and expects. After the negotiation a connection has the values that both ends agreed on. */
 typedef struct _SMBD_PARAMETERS {
     USHORT Credits;          /* Receives that this end posts at most, and asks the peer for */
     ULONG MaxSendSize;       /* of one message on the wire */
     ULONG MaxReceiveSize;    /* the same; 2 pages at most */
-    ULONG MaxFragmentedSize; /* of a received message that was reassembled */
+    ULONG MaxFragmentedSize; /* of a received message after reassembly */
     ULONG MaxReadWriteSize;  /* of what one descriptor describes; 0: an end cannot register */
-    ULONG Buffers;           /* that SmbdCreateBuffer can make */
-    ULONG KeepAliveMs;       /* silence after which the peer is asked for a sign of life */
+    ULONG Buffers;           /* how many SmbdCreateBuffer can make */
+    ULONG KeepAliveMs;       /* silence after which this end asks the peer for a sign of life */
     ULONG ResponseMs;        /* for its answer to that */
     ULONG CreditMs;          /* for the peer to grant a credit where this end needs one to send */
     ULONG NegotiateMs;       /* active side: for the peer's answer to the negotiation */
     ULONG RequestMs;         /* passive side: for the peer to begin it */
 } SMBD_PARAMETERS;
 
-/* Those of Windows. */
+/* The defaults of Windows. */
 VOID SmbdDefaultParameters(SMBD_PARAMETERS *Parameters);
 
 /* ----- Adapters (smbd_adapter.c) ----- */
@@ -54,11 +54,11 @@ VOID SmbdDefaultParameters(SMBD_PARAMETERS *Parameters);
  * Returns STATUS_SUCCESS; what WskOpenNdkAdapter and NdkCreatePd return; STATUS_INSUFFICIENT_RESOURCES.
  */
 NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Adapter);
-/* All its listeners and connections are closed. */
+/* Close all its listeners and connections first. */
 VOID SmbdCloseAdapter(SMBD_ADAPTER *Adapter);
 /* What NdkQueryAdapterInfo said; lives as long as the adapter. */
 const NDK_ADAPTER_INFO *SmbdAdapterInfo(const SMBD_ADAPTER *Adapter);
-/* Whether it invalidates at peers, and lets them invalidate here: NDKPI 1.2. No flag tells, the version does. */
+/* Whether it invalidates at peers, and lets them invalidate here: from NDKPI 1.2 on; no flag says so. */
 BOOLEAN SmbdInvalidates(const SMBD_ADAPTER *Adapter);
 
 /* ----- Connections (smbd_connection.c, smbd_listener.c) ----- */
@@ -78,7 +78,7 @@ NTSTATUS SmbdConnect(SMBD_ADAPTER *Adapter, const SOCKADDR *Local, const SOCKADD
     ULONG AddressLength, const SMBD_PARAMETERS *Parameters, SMBD_CONNECTION **Connection,
     const char **Reason);
 
-/* Disconnects, behind what was sent, and frees everything of the connection, its buffers too. */
+/* Disconnects after everything sent, and frees everything of the connection, also its buffers. */
 VOID SmbdClose(SMBD_CONNECTION *Connection);
 
 /*
@@ -97,7 +97,7 @@ NTSTATUS SmbdPeerAddress(SMBD_CONNECTION *Connection, SOCKADDR *Address, ULONG A
 
 /* Serves one connection, in a thread of its own at PASSIVE_LEVEL; when it returns the connection is closed. */
 typedef VOID SMBD_SERVE(PVOID Context, SMBD_CONNECTION *Connection);
-/* Hears of each peer that could not be served. Any thread at PASSIVE_LEVEL. Reason in: in words. */
+/* Called for each peer that could not be served. In any thread at PASSIVE_LEVEL. Reason in: in words. */
 typedef VOID SMBD_REFUSED(PVOID Context, const SOCKADDR *Peer, NTSTATUS Status, const char *Reason);
 
 typedef struct _SMBD_SERVICE {
@@ -176,8 +176,8 @@ PVOID SmbdBufferMemory(SMBD_BUFFER *Buffer);
 NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
     BOOLEAN PeerWrites, SMBD_DESCRIPTOR *Descriptor);
 /*
- * Takes that back, unless the peer has done so with its answer (SmbdSend, Invalidate). Until it returns with
- * STATUS_SUCCESS the memory may change, or be read.
+ * Takes the access back, unless the peer has invalidated it with its answer (SmbdSend, Invalidate). Until SmbdHide
+ * returns with STATUS_SUCCESS the peer may read or change the memory.
  */
 NTSTATUS SmbdHide(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer);
 
@@ -193,7 +193,7 @@ NTSTATUS SmbdStartWrite(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG 
     const SMBD_DESCRIPTOR *Descriptor);
 NTSTATUS SmbdStartRead(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
     const SMBD_DESCRIPTOR *Descriptor);
-/* Waits for the end of that: then the memory is the caller's again. Returns as SmbdReceive. */
+/* Waits until the data has moved: then the memory is the caller's again. Returns as SmbdReceive. */
 NTSTATUS SmbdFinish(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer);
 
 #ifdef __cplusplus

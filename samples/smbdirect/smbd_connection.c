@@ -2,8 +2,8 @@
 /*
  * smbd_connection.c - the life of a connection: made, connected or accepted, broken, closed.
  *
- * Closing goes the way back: disconnect and flush; wait for the results of all requests; close connector, queue pair,
- * completion queues, whose closes end when no callback runs or follows; then the memory goes.
+ * Closing reverses this: disconnect and flush; wait for the results of all requests; close connector, queue pair,
+ * completion queues, whose closes end when no callback runs or follows; free the memory.
  */
 #include "smbd_private.h"
 
@@ -84,8 +84,8 @@ NTSTATUS SmbdFailure(SMBD_CONNECTION *Connection, const char **Reason)
 }
 
 /*
- * The flush has every Receive end, behind those that were filled before the peer left. Where the transport flushes by
- * itself (iWARP), that may come before this event.
+ * The flush ends every Receive, behind those that were filled before the peer left. Where the transport itself flushes
+ * (iWARP), it may do so before this event.
  */
 static VOID Disconnected(PVOID Context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smbd_credits.h - flow control. A credit is a Receive that waits for a message: a side sends only what it has credits
- * for, and grants the peer one for each Receive that it posts, in the next message that it sends.
+ * smbd_credits.h - flow control. A credit is a Receive that waits for a message: a side sends only while it has
+ * credits, and grants the peer one for each Receive that it posts, in its next message.
  *
  * Source: [MS-SMBD] 3.1.1.1 (Connection.SendCredits and its like), 3.1.5.1, 3.1.5.9.
  */
@@ -17,7 +17,7 @@ typedef struct _SMBD_CREDITS {
     ULONG Most;    /* Receives that this side posts at most */
     ULONG Target;  /* Receives that it wants posted: what the peer asked for */
     ULONG Posted;  /* Receives that are posted */
-    ULONG Granted; /* of these the peer knows */
+    ULONG Granted; /* posted Receives that the peer knows of */
     ULONG Send;    /* messages that this side may send */
     BOOLEAN Told;  /* the peer was granted some already */
 } SMBD_CREDITS;
@@ -26,7 +26,7 @@ typedef struct _SMBD_CREDITS {
 VOID SmbdCreditsAsked(SMBD_CREDITS *Credits, ULONG Count);
 /* Posted Receives that the peer does not know of. */
 ULONG SmbdCreditsToGrant(const SMBD_CREDITS *Credits);
-/* Whether a message may be sent. The last credit is for one that grants some: else both sides could wait for ever. */
+/* Whether a message may be sent. The last credit is for one that grants credits: else both could wait for ever. */
 BOOLEAN SmbdCreditsMaySend(const SMBD_CREDITS *Credits);
 /* A message is sent that takes no credit, as those of the negotiation. Returns how many it grants. */
 USHORT SmbdCreditsGrant(SMBD_CREDITS *Credits);

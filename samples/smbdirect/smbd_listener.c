@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smbd_listener.c - the passive side. A connection request is taken in a callback, and handed to a work item of its
- * own, which accepts, negotiates and serves at PASSIVE_LEVEL: a slow peer, or one that sends rubbish, delays no other.
+ * smbd_listener.c - the passive side. A callback takes a connection request, and hands it to a work item of its own,
+ * which accepts, negotiates and serves at PASSIVE_LEVEL: a slow peer, or one that sends rubbish, delays no other.
  */
 #include "smbd_private.h"
 
@@ -129,7 +129,7 @@ static VOID ServeArrival(PVOID Parameter)
     ExReleaseRundownProtection(&Listener->Running);
 }
 
-/* A close without a completion: no one waits for it but the adapter's. */
+/* A close that this file does not wait for: the close of the adapter does. */
 static VOID Forgotten(PVOID Context)
 {
     UNREFERENCED_PARAMETER(Context);

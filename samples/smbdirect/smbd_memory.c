@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * smbd_memory.c - memory as the adapter sees it: mappings to logical addresses, lists of entries over them, and buffers
- * that are registered for the peer while it is to use them, and no longer.
+ * that are registered only while the peer is to use them.
  */
 #include "smbd_private.h"
 
@@ -90,7 +90,7 @@ ULONG SmbdBuildSgl(const SMBD_ADAPTER *Adapter, const SMBD_MEMORY *Memory, ULONG
 
 /* ----- Buffers ----- */
 
-/* Only of a failure: it is silent. */
+/* Called only for a failure: the request is silent. */
 static VOID RegisterDone(SMBD_CONNECTION *Connection, SMBD_WORK *Work, const NDK_RESULT_EX *Result)
 {
     UNREFERENCED_PARAMETER(Work);
@@ -191,7 +191,7 @@ PVOID SmbdBufferMemory(SMBD_BUFFER *Buffer)
     return Buffer->Memory.Memory;
 }
 
-/* The addresses that name the buffer are those that it has here: any congruent to its offset in the page would do. */
+/* Names the buffer by its local addresses: any that are congruent to its offset in the page would do. */
 NTSTATUS SmbdRegister(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, ULONG Rights)
 {
     const SMBD_MEMORY *Memory = &Buffer->Memory;
@@ -258,7 +258,7 @@ VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, UINT32 Token)
     }
 }
 
-/* With the lock. Where the peer has done it, nothing is left to do. */
+/* With the lock. Posts nothing if the peer has invalidated the region. */
 static NTSTATUS StartToHide(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
 {
     NTSTATUS Status;

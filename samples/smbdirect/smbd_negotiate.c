@@ -131,7 +131,7 @@ static NTSTATUS RefuseVersion(SMBD_CONNECTION *Connection)
         Connection, STATUS_NOT_SUPPORTED, "the peer does not speak this version of SMB Direct");
 }
 
-/* The Receives have to be there before the peer hears of them. */
+/* Posts the Receives before it tells the peer of them. */
 static NTSTATUS Respond(SMBD_CONNECTION *Connection, ULONG CreditsAsked)
 {
     SMBD_PARAMETERS *Parameters = &Connection->Parameters;

@@ -2,9 +2,9 @@
 /*
  * smbd_private.h - what the files of the library share.
  *
- * A connection belongs to one thread at PASSIVE_LEVEL, its owner. Callbacks at DISPATCH_LEVEL change what is under
- * Lock, and set the event that the owner may wait for. Only its owner closes it; a callback that finds it at an end
- * says so with SmbdBreak.
+ * A connection belongs to one thread at PASSIVE_LEVEL, its owner. Callbacks at DISPATCH_LEVEL change the members under
+ * Lock, and set the event that the owner may wait for. Only the owner closes a connection; a callback that finds that
+ * it has ended calls SmbdBreak.
  */
 #ifndef SMBD_PRIVATE_H
 #define SMBD_PRIVATE_H
@@ -21,7 +21,7 @@
 #define SMBD_BUFFER_SLOTS                                                                          \
     (SMBD_MOVES + 2) /* places in the initiator queue: these, registration, taking it back */
 
-/* ----- smbd_call.c: calls of NDKPI that may end later, made as if they could not ----- */
+/* ----- smbd_call.c: calls of NDKPI that may end later, made synchronous ----- */
 
 typedef struct _SMBD_CALL {
     KEVENT Ended;
@@ -35,7 +35,7 @@ VOID SmbdCreated(PVOID Context, NTSTATUS Status, NDK_OBJECT_HEADER *Object);
 VOID SmbdRequestEnded(PVOID Context, NTSTATUS Status);
 /* Status in: what the call returned. Waits where it is pending; returns how it ended. */
 NTSTATUS SmbdEndCall(SMBD_CALL *Call, NTSTATUS Status);
-/* The same of a creation. Object in and out: where the call was to store it. */
+/* The same for a creation. Object in and out: where the call was to store it. */
 NTSTATUS SmbdEndCreation(SMBD_CALL *Call, NTSTATUS Status, PVOID *Object);
 /* Closes an object, and returns when that is done. */
 VOID SmbdCloseObject(NDK_OBJECT_HEADER *Object, NDK_FN_CLOSE_OBJECT Close);
@@ -77,8 +77,8 @@ ULONG SmbdBuildSgl(const SMBD_ADAPTER *Adapter, const SMBD_MEMORY *Memory, ULONG
 typedef enum _SMBD_BUFFER_STATE {
     SmbdBufferIdle,
     SmbdBufferExposed,   /* registered for the peer */
-    SmbdBufferTakenBack, /* was, until the peer's answer */
-    SmbdBufferHiding,    /* the request that takes it back is posted */
+    SmbdBufferTakenBack, /* was registered until the peer's answer */
+    SmbdBufferHiding,    /* the request that invalidates it is posted */
     SmbdBufferMoving     /* an RDMA request uses it */
 } SMBD_BUFFER_STATE;
 
@@ -94,10 +94,10 @@ struct _SMBD_BUFFER {
     ULONG Moving; /* RDMA requests without a result, and the one that takes the sink back */
 };
 
-/* With the lock: has NdkFastRegister, NdkInvalidate posted. */
+/* With the lock: posts NdkFastRegister, NdkInvalidate. */
 NTSTATUS SmbdRegister(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, ULONG Rights);
 NTSTATUS SmbdInvalidate(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Flags);
-/* The region of that token was invalidated by the peer. With the lock. */
+/* The peer has invalidated the region of that token. With the lock. */
 VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, UINT32 Token);
 VOID SmbdFreeBuffers(SMBD_CONNECTION *Connection);
 
@@ -136,7 +136,7 @@ SMBD_WORK_DONE SmbdSendDone, SmbdReceiveDone;
 
 /* With the lock: posts Receives, as many as the peer asked for, unless its messages wait for the owner. */
 VOID SmbdPostReceives(SMBD_CONNECTION *Connection);
-/* With the lock: sends what is due without data, a grant of credits or a sign of life. */
+/* With the lock: sends a message without data if a grant of credits or a sign of life is due. */
 VOID SmbdSendDue(SMBD_CONNECTION *Connection);
 /* Sends one message of the negotiation; Data of Length bytes. */
 NTSTATUS SmbdSendPlain(SMBD_CONNECTION *Connection, const VOID *Data, ULONG Length);
@@ -190,7 +190,7 @@ struct _SMBD_CONNECTION {
     const char *Reason;
     BOOLEAN QueuesFailed; /* no results come any more */
     BOOLEAN Negotiated;
-    BOOLEAN Heard; /* something arrived since the owner looked last */
+    BOOLEAN Heard; /* something arrived since the owner last read this */
     PKEVENT
     AnswerEvent; /* the owner waits for the answer to its question; NULL: it has not asked */
     BOOLEAN ResponseDue;   /* the peer asks for a sign of life */
@@ -201,7 +201,7 @@ struct _SMBD_CONNECTION {
     LIST_ENTRY Messages; /* of the peer's upper layer, whole */
     ULONG64 MessageBytes;
     SMBD_MESSAGE *Partial; /* being reassembled */
-    ULONG PartialLength;   /* so much of it is there */
+    ULONG PartialLength;   /* bytes of it so far */
     LIST_ENTRY Buffers;
     ULONG BufferCount;
     ULONG NegotiationLength;
@@ -209,8 +209,8 @@ struct _SMBD_CONNECTION {
 };
 
 /*
- * All that a connection needs, unconnected. SmbdClose frees it.
- * Connector  in: the connection's from a success on
+ * Makes a connection's objects, unconnected. SmbdClose frees them.
+ * Connector  in: after a success the connection owns it
  */
 NTSTATUS SmbdCreateConnection(SMBD_ADAPTER *Adapter, const SMBD_PARAMETERS *Parameters,
     NDK_CONNECTOR *Connector, SMBD_CONNECTION **Connection);
@@ -226,29 +226,29 @@ VOID SmbdBreak(SMBD_CONNECTION *Connection, NTSTATUS Status, const char *Reason)
 NTSTATUS SmbdFail(SMBD_CONNECTION *Connection, NTSTATUS Status, const char *Reason);
 
 /*
- * A request failed, in the call or by its result; with the lock. One that was flushed, or came too late, says nothing
- * by itself: what the peer had sent before is taken first, and the first Receive that is flushed tells of the end.
+ * A request failed, in the call or by its result; with the lock. A flushed request, or one posted too late, does not
+ * end the connection: the peer's earlier messages are taken first, and the first flushed Receive ends it.
  */
 VOID SmbdWorkFailed(SMBD_CONNECTION *Connection, NTSTATUS Status, const char *Reason);
 /*
- * After a failed post, without the lock: waits until it is known why the connection has come to its end, which is when
- * all that the peer had sent has been received. Returns that.
+ * After a failed post, without the lock: waits until the reason of the connection's end is known, which is when all
+ * that the peer had sent has been received. Returns its status.
  */
 NTSTATUS SmbdAwaitEnd(SMBD_CONNECTION *Connection);
 /* The queue pair has no connection any more, and no message of the peer's is left in it. With the lock. */
 VOID SmbdFlushed(SMBD_CONNECTION *Connection);
 
 /*
- * Waits until what was sent is on its way: its buffers are free again. A peer that does not take it is not waited for
- * long.
+ * Waits until all sent messages are on their way: their buffers are free again. Does not wait long for a peer that does
+ * not take them.
  */
 VOID SmbdAwaitSent(SMBD_CONNECTION *Connection);
 
 /* Waits for an event of the connection. FALSE: Milliseconds have passed. */
 BOOLEAN SmbdWait(PKEVENT Event, ULONG Milliseconds);
 /*
- * Waits for an event that the peer has to bring about: returns when it is worth looking. However long that takes, the
- * peer has to give signs of life; else the connection ends.
+ * Waits for an event that the peer has to cause: returns when the caller is to check for it. Meanwhile the peer has to
+ * give signs of life; else the connection ends.
  */
 VOID SmbdAwaitPeer(SMBD_CONNECTION *Connection, PKEVENT Event);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smbd_queue.c - the completion queues of a connection. Each is armed for any result; its callback takes all there are
- * and arms it again, so results are taken in callbacks alone, which never overlap for one queue.
+ * smbd_queue.c - the completion queues of a connection. Each is armed for any result; its callback takes all results
+ * and arms it again, so only callbacks take results, and they never overlap for one queue.
  */
 #include "smbd_private.h"
 
 enum { RESULTS = 16 };
 
-/* Results of version 1.1 do not say what they are of; nothing here depends on it, but for invalidation by the peer. */
+/* Results of version 1.1 do not name the type of their request; only invalidation by the peer needs that here. */
 static ULONG TakeResults(SMBD_CONNECTION *Connection, NDK_CQ *Cq, NDK_RESULT_EX *Results)
 {
     NDK_RESULT Plain[RESULTS];
@@ -116,7 +116,7 @@ static NTSTATUS CreateQp(SMBD_CONNECTION *Connection, ULONG InitiatorDepth)
         (PVOID *)&Connection->Qp);
 }
 
-/* Results can be as many as there are requests: a queue never overruns. */
+/* Each queue holds a result for every request, so it never overruns. */
 NTSTATUS SmbdCreateQueues(SMBD_CONNECTION *Connection)
 {
     ULONG InitiatorDepth =

@@ -2,9 +2,8 @@
 /*
  * smbd_rdma.c - RDMA between a buffer and memory that the peer described.
  *
- * What is written comes from mapped memory by the privileged token. Where the adapter allows it, what is read goes
- * there the same way. Where Reads want a target that was registered for them (iWARP), the buffer's region is, as long
- * as the Read takes.
+ * Writes take their data from mapped memory by the privileged token. Reads put it there the same way if the adapter
+ * allows it. If Reads need a registered target (iWARP), the buffer's region is registered while they run.
  */
 #include "smbd_private.h"
 
@@ -64,7 +63,7 @@ static VOID Posted(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
     Buffer->State = SmbdBufferMoving;
 }
 
-/* Requests of as many entries as the adapter takes, until all is named. */
+/* Posts requests of as many entries as the adapter takes, until they cover all bytes. */
 static NTSTATUS MoveMapped(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
     const SMBD_DESCRIPTOR *There, BOOLEAN Read)
 {
@@ -115,7 +114,7 @@ NTSTATUS SmbdStartWrite(
     return Refused ? SmbdAwaitEnd(Connection) : Status;
 }
 
-/* Into a region that is registered for it, and taken back behind the Reads. */
+/* Registers a region, reads into it, and invalidates it behind the Reads. */
 static NTSTATUS ReadIntoSink(
     SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, const SMBD_DESCRIPTOR *There)
 {

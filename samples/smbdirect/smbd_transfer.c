@@ -71,7 +71,7 @@ VOID SmbdSendDone(SMBD_CONNECTION *Connection, SMBD_WORK *Work, const NDK_RESULT
     SmbdSignal(&Connection->SendEvent);
 }
 
-/* With the lock. The first Length bytes of a buffer; a buffer that is not sent is free again. */
+/* With the lock. Sends the first Length bytes of a buffer; after a failure the buffer is free again. */
 static NTSTATUS Post(SMBD_CONNECTION *Connection, SMBD_MESSAGE_BUFFER *Buffer, ULONG Length,
     const UINT32 *Invalidate)
 {
@@ -107,7 +107,7 @@ NTSTATUS SmbdSendPlain(SMBD_CONNECTION *Connection, const VOID *Data, ULONG Leng
     SmbdLock(Connection, &Handle);
     Status = Connection->Status;
     if (NT_SUCCESS(Status)) {
-        Buffer = Take(&Connection->Sends); /* nothing was sent before: one is free */
+        Buffer = Take(&Connection->Sends); /* this end has sent nothing before, so one is free */
         RtlCopyMemory(Buffer->Data, Data, Length);
         Status = Post(Connection, Buffer, Length, NULL);
     }
@@ -115,7 +115,7 @@ NTSTATUS SmbdSendPlain(SMBD_CONNECTION *Connection, const VOID *Data, ULONG Leng
     return Status;
 }
 
-/* With the lock, where a message may be sent and a buffer is free: its header, with what is due. */
+/* With the lock, when a message may be sent and a buffer is free: takes the buffer, and fills in its header. */
 static SMBD_MESSAGE_BUFFER *Prepare(SMBD_CONNECTION *Connection, USHORT Flags)
 {
     SMBD_MESSAGE_BUFFER *Buffer = Take(&Connection->Sends);
@@ -134,7 +134,7 @@ static BOOLEAN CanSend(const SMBD_CONNECTION *Connection)
     return SmbdCreditsMaySend(&Connection->Credits) && Connection->Sends.FreeCount;
 }
 
-/* With the lock; it is sent if that is possible now. */
+/* With the lock; sends only if that is possible now. */
 static VOID SendEmpty(SMBD_CONNECTION *Connection, USHORT Flags)
 {
     if (CanSend(Connection))
@@ -169,7 +169,7 @@ static NTSTATUS AwaitTurn(SMBD_CONNECTION *Connection, PKLOCK_QUEUE_HANDLE Handl
     }
 }
 
-/* Bytes from Offset on of what consists of Head and Data. */
+/* Copies bytes from Offset on of Head followed by Data. */
 static VOID CopyPart(
     UCHAR *To, ULONG Offset, ULONG Length, const VOID *Head, ULONG HeadLength, const VOID *Data)
 {
@@ -219,7 +219,7 @@ NTSTATUS SmbdSend(SMBD_CONNECTION *Connection, const VOID *Head, ULONG HeadLengt
 
 /* ----- Receiving ----- */
 
-/* What the owner has not taken yet, beyond which the peer gets no more credits. */
+/* Whether so many bytes wait for the owner that the peer gets no more credits. */
 static BOOLEAN IsFull(const SMBD_CONNECTION *Connection)
 {
     return Connection->MessageBytes > 2 * (ULONG64)Connection->Parameters.MaxFragmentedSize;
@@ -251,7 +251,7 @@ static VOID Violated(SMBD_CONNECTION *Connection, const char *Reason)
     SmbdBreak(Connection, STATUS_INVALID_DEVICE_REQUEST, Reason);
 }
 
-/* A fragment of Length bytes, with so many that follow it. */
+/* Takes a fragment of Length bytes, which Remaining bytes follow. */
 static VOID Reassemble(
     SMBD_CONNECTION *Connection, const UCHAR *Data, ULONG Length, ULONG Remaining)
 {
@@ -319,7 +319,7 @@ static VOID Transferred(SMBD_CONNECTION *Connection, const UCHAR *Data, ULONG Le
     Reassemble(Connection, Data + Header.DataOffset, Header.DataLength, Header.RemainingDataLength);
 }
 
-/* The one message of the peer's that comes before the negotiation has ended. */
+/* The peer's only message before the negotiation has ended. */
 static VOID FirstReceived(SMBD_CONNECTION *Connection, const UCHAR *Data, ULONG Length)
 {
     Connection->Credits.Posted--;
@@ -418,8 +418,8 @@ BOOLEAN SmbdWait(PKEVENT Event, ULONG Milliseconds)
 }
 
 /*
- * Whether the peer gave a sign of life since this was asked last. If it did not, it is asked for one now, whose arrival
- * sets the event; Event in, optional.
+ * Whether the peer gave a sign of life since the last call. If not, asks for one, whose arrival sets Event; with Event
+ * NULL it does not ask.
  */
 static BOOLEAN HeardOrAsked(SMBD_CONNECTION *Connection, PKEVENT Event)
 {

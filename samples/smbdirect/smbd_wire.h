@@ -14,7 +14,7 @@
 #endif
 
 #define SMBD_VERSION                 0x0100 /* the only one there is */
-#define SMBD_FLAG_RESPONSE_REQUESTED 0x0001 /* answer at once, whatever with */
+#define SMBD_FLAG_RESPONSE_REQUESTED 0x0001 /* answer at once, with any message */
 
 /* What a peer must be able to receive: a message of so many bytes, and a reassembled one. */
 #define SMBD_LEAST_RECEIVE_SIZE    128
