@@ -230,7 +230,7 @@ static void test_queue_as_asked_for_where_a_deeper_one_cannot_be_had(void **stat
     assert_int_equal(device_entries(f), 80);
     assert_int_equal(logged(resize, f, 17, line), 0xC000009A);
     assert_non_null(strstr(line, "17 deep"));
-    assert_non_null(strstr(line, "room for 16;"));
+    assert_non_null(strstr(line, "deeper than 16;"));
     assert_int_equal(resize(f, 8), 0);
     assert_int_equal(resize(f, 16), 0);
     fake_device.cq_most = 79;
@@ -288,7 +288,7 @@ static void test_shared_receive_queue_as_asked_for_where_a_deeper_one_cannot_be_
     assert_int_equal(modify(f, 4), 0);
     assert_int_equal(modify(f, 8), 0);
     assert_int_equal(logged(modify, f, 9, line), 0xC000009A);
-    assert_non_null(strstr(line, "room for 8;"));
+    assert_non_null(strstr(line, "deeper than 8;"));
     assert_null(fake_make_srq(f->adapter, 11, 0));
 }
 
