@@ -224,6 +224,49 @@ static void what_is_idle_keeps_its_deadline(void **state)
     busy[2] = false;
 }
 
+/* The time of what is spent ends no sleep; what is idle and not spent keeps it. */
+static void what_is_spent_is_not_soon_in_a_sleep(void **state)
+{
+    static const struct srd_source_ops spent_ops = { .expired = expired,
+        .interest = nothing_wanted,
+        .idle = is_idle,
+        .spent = is_idle,
+        .free = released };
+    static const struct srd_source_ops idle_ops = {
+        .expired = expired, .interest = nothing_wanted, .idle = is_idle, .free = released
+    };
+
+    (void)state;
+    stopped_ms = 5000;
+    sources[0].ops = sources[1].ops = &spent_ops;
+    sources[2].ops = &idle_ops;
+    soon(0);
+    srd_run_soon();
+    assert_int_equal(next_ms(), 5001); /* a thread that polls leaves it */
+    srd_end_soon();
+    assert_int_equal(expired_count, 0);
+    assert_false(srd_source_is_soon(&sources[0]));
+    assert_true(next_ms() == UINT64_MAX);
+    soon(0);
+    assert_int_equal(next_ms(), 5001); /* as the first time */
+    soon(1);
+    soon(2);
+    atomic_store(&sources[1].paused, true); /* it is looked at again when its time has come */
+    srd_end_soon();
+    assert_false(srd_source_is_soon(&sources[0]));
+    assert_true(srd_source_is_soon(&sources[1]));
+    assert_true(srd_source_is_soon(&sources[2]));
+    assert_int_equal(expired_count, 0);
+    assert_int_equal(next_ms(), 5001);
+    busy[0] = true;
+    soon(0);
+    srd_end_soon();
+    assert_int_equal(expired_count, 1);
+    assert_int_equal(order[0], 0);
+    busy[0] = false;
+    atomic_store(&sources[1].paused, false);
+}
+
 /* However many of them there are. */
 static void what_is_soon_is_found_behind_many_that_are_idle(void **state)
 {
@@ -412,6 +455,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_soon_keeps_its_time, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_is_served_before_a_sleep, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_idle_keeps_its_deadline, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_spent_is_not_soon_in_a_sleep, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_soon_is_found_behind_many_that_are_idle, setup, teardown),
         cmocka_unit_test_setup_teardown(many_that_are_idle_are_passed_once, setup, teardown),
