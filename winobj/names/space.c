@@ -70,8 +70,10 @@ static int make_mutex(pthread_mutex_t *mutex)
 /* Makes the memory of a new file; a process that was killed in here leaves it without a version. errno or 0. */
 static int make(int fd, struct names_space **space)
 {
-    int error = posix_fallocate(fd, 0, sizeof(**space));
+    int error;
 
+    while ((error = posix_fallocate(fd, 0, sizeof(**space))) == EINTR)
+        ;
     if (error)
         return error;
     *space = mmap(NULL, sizeof(**space), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -133,7 +135,12 @@ bool names_map(void)
     lock_acquire(&lock);
     error = map_locked();
     lock_release(&lock);
-    return error ? fail(error) : true;
+    if (!error)
+        return true;
+    log_limited(LOG_ERROR, LOG_WIN,
+        "the memory of objects with names, in /dev/shm/ndspi-%u, is not to be had: %s",
+        (unsigned)geteuid(), strerror(error));
+    return fail(error);
 }
 
 bool names_ready(void)

@@ -166,8 +166,10 @@ void pipe_place_close(struct pipe_place *place)
 /* Stores what the first instance decides; the memory is zero, or left by earlier instances. 0 or an errno. */
 static int begin(struct pipe_place *place, const struct pipe_about *wanted)
 {
-    int error = posix_fallocate(place->fd, 0, sizeof(*place->about));
+    int error;
 
+    while ((error = posix_fallocate(place->fd, 0, sizeof(*place->about))) == EINTR)
+        ;
     if (error || (error = map_about(place)))
         return error;
     place->about->access = wanted->access;

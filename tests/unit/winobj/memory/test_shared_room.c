@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -107,6 +108,66 @@ static void test_what_an_ended_process_had_is_free(void **state)
     assert_true(CloseHandle(own));
 }
 
+/* The other process: its /dev/shm takes nothing. */
+static int name_without_memory(const char *log)
+{
+    char text[1024] = "";
+    FILE *file;
+
+    if (mount("none", "/dev/shm", "tmpfs", MS_RDONLY, NULL))
+        return 2;
+    if (CreateEventA(NULL, TRUE, FALSE, "none") || GetLastError() != 1450)
+        return 3;
+    if (umount("/dev/shm") || !(file = fopen(log, "r")))
+        return 4;
+    text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+    fclose(file);
+    if (!strstr(text, "is not to be had: Read-only file system"))
+        return 5;
+    return CreateEventA(NULL, TRUE, FALSE, "none") ? 0 : 6; /* it was for a while */
+}
+
+static void test_no_memory_for_names_is_said(void **state)
+{
+    (void)state;
+    setenv("NDSPI_LOG", "error", 1);
+    setenv("NDSPI_LOG_FILE", "ndspi_room.log", 1);
+    assert_int_equal(run_self(program, "without", "ndspi_room.log"), 0);
+    unsetenv("NDSPI_LOG");
+    unsetenv("NDSPI_LOG_FILE");
+    assert_int_equal(unlink("ndspi_room.log"), 0);
+}
+
+/* The first call is interrupted by a signal, as one that takes long may be. */
+static atomic_bool interrupted;
+
+#pragma GCC visibility push(default) /* the library's calls are to come here */
+int posix_fallocate(int fd, off_t offset, off_t length)
+{
+    if (atomic_exchange(&interrupted, false))
+        return EINTR;
+    return fallocate(fd, 0, offset, length) ? errno : 0;
+}
+#pragma GCC visibility pop
+
+/* The other process: nothing has been made here yet. */
+static int make_interrupted(void)
+{
+    atomic_store(&interrupted, true);
+    if (!CreateEventA(NULL, TRUE, FALSE, "interrupted") || atomic_load(&interrupted))
+        return 2;
+    atomic_store(&interrupted, true);
+    return CreateNamedPipeA("\\\\.\\pipe\\ndspi-room", PIPE_ACCESS_DUPLEX, 0, 1, 0, 0, 0, NULL) ==
+               INVALID_HANDLE_VALUE ||
+           atomic_load(&interrupted);
+}
+
+static void test_a_signal_while_memory_is_made(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self(program, "make", "interrupted"), 0);
+}
+
 /* Another user has made a file first that everybody may write, and holds its lock. */
 static int foreign(const char *path)
 {
@@ -165,8 +226,14 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_no_place_for_an_inheritable_event),
         cmocka_unit_test(test_what_an_ended_process_had_is_free),
         cmocka_unit_test(test_a_file_of_another_user),
+        cmocka_unit_test(test_no_memory_for_names_is_said),
+        cmocka_unit_test(test_a_signal_while_memory_is_made),
     };
 
+    if (count == 3 && !strcmp(arguments[1], "without"))
+        return name_without_memory(arguments[2]);
+    if (count == 3 && !strcmp(arguments[1], "make"))
+        return make_interrupted();
     if (count == 3)
         return leave_all_taken();
     program = arguments[0];
