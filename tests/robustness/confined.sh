@@ -84,13 +84,18 @@ row no_advice shm '' both "$refuse" madvise:ENOSYS --
 row no_hints shm '' both "$refuse" getcpu:EPERM sched_getaffinity:EPERM process_vm_readv:EPERM io_uring_setup:EPERM \
     prlimit64:EPERM --
 
-# The host's addresses come by netlink: nothing goes without, and the log says what is in the way.
+# fails NAME PATTERN CALL...: nothing goes without these system calls, and the log says what is in the way.
+fails() {
+    local name=$1 pattern=$2 said=''
+    shift 2
+    [ "${#only[@]}" = 0 ] || [[ " ${only[*]} " == *" $name "* ]] || return 0
+    said=$(timeout 30 "$refuse" "$@" -- "$program" -s 127.0.0.1:0 -b 2>&1) && { echo "$name: it works"; exit 1; }
+    grep -Eq -- "$pattern" <<< "$said" || { printf '%s: nobody says: %s\n%s\n' "$name" "$pattern" "$said"; exit 1; }
+    echo "$name: says why it fails"
+}
 netlink=16
-if [ "${#only[@]}" = 0 ]; then
-    said=$("$refuse" "socket/0=$netlink:EAFNOSUPPORT" -- timeout 30 "$program" -s 127.0.0.1:0 -b 2>&1) &&
-        { echo "no_netlink: it works"; failed=1; }
-    grep -q 'RestrictAddressFamilies=' <<< "$said" || { echo "no_netlink: $said"; failed=1; }
-fi
+fails no_netlink 'RestrictAddressFamilies=' "socket/0=$netlink:EAFNOSUPPORT"
+fails no_threads 'cannot be opened: .*ulimit -u' clone3:EAGAIN clone:EAGAIN
 
 # --- resources and places
 row file_size tcp "$not_offered.*ulimit -f" both files_of 64

@@ -17,6 +17,8 @@ static const struct {
     long number;
 } calls_known[] = {
     { "accept4", SYS_accept4 },
+    { "clone", SYS_clone },
+    { "clone3", SYS_clone3 },
     { "connect", SYS_connect },
     { "epoll_ctl", SYS_epoll_ctl },
     { "fallocate", SYS_fallocate },
@@ -42,6 +44,7 @@ static const struct {
 } errors_known[] = {
     { "EACCES", EACCES },
     { "EAFNOSUPPORT", EAFNOSUPPORT },
+    { "EAGAIN", EAGAIN },
     { "EINVAL", EINVAL },
     { "EMFILE", EMFILE },
     { "ENOMEM", ENOMEM },

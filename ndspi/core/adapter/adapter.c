@@ -314,8 +314,9 @@ fini_regions:
     nd_regions_fini(&adapter->regions);
 fini_port:
     nd_port_fini(&adapter->port);
-    log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot be opened: %s", device->name, device->port,
-        strerror(-rc));
+    log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot be opened: %s%s", device->name,
+        device->port, strerror(-rc),
+        rc == -EAGAIN ? "; raise the limit of threads (ulimit -u, pids.max)" : "");
     return nd_status_from_errno(rc);
 }
 
