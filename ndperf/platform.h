@@ -8,8 +8,8 @@
 namespace ndperf
 {
 
-// Before anything else is opened: takes the numbers of standard streams that are closed, so that no socket gets them, and
-// what is printed.
+// Before anything else is opened: takes the numbers of standard streams that are closed, so that no socket gets them,
+// and what is printed.
 void reserve_standard_streams();
 // Starts a program by the shell; its output is read, or its input written, by mode "r" or "w". NULL: it cannot.
 FILE *open_program(const char *command, const char *mode);

@@ -76,7 +76,8 @@ done
 root=$(dirname "$0")/../..
 while read -r name option; do
     [ -e "$work/bin/$name" ] || continue
-    grep -qxFe "$option" <(options "$name") || wrong "the sources tell of \"$name $option\", which is no option"
-done < <(cd "$root" && grep -rhoE '\b(nd[a-z0-9]+|ndspi-wine|smbdcopy|softrdma-run) --?[a-zA-Z][a-zA-Z_-]*' README.md docs \
-    samples ndperf ndspi ndk softrdma winobj util --include='*.md' --include='*.[ch1-9]' --include='*.cpp' | sort -u)
+    grep -qxFe "$option" <(options "$name") || wrong "the sources tell of \"$name $option\": no such option"
+done < <(cd "$root" && grep -rhoE '\b(nd[a-z0-9]+|ndspi-wine|smbdcopy|softrdma-run) --?[a-zA-Z][a-zA-Z_-]*' \
+    README.md docs samples ndperf ndspi ndk softrdma winobj util \
+    --include='*.md' --include='*.[ch1-9]' --include='*.cpp' | sort -u)
 exit $bad
