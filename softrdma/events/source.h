@@ -36,7 +36,7 @@ struct srd_source_ops {
     void (*expired)(struct srd_source *source);
     /* Whether the source needs no service before its soon time. NULL: it always does. Takes no lock. */
     bool (*idle)(struct srd_source *source);
-    /* The same, and it need not stay soon: a thread that sleeps need not wake for it. NULL: it has to. Takes no lock. */
+    /* The same, and no thread that sleeps need wake for it: it need not stay soon. NULL: it has to. Takes no lock. */
     bool (*spent)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
     uint32_t (*interest)(struct srd_source *source);
