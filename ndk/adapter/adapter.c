@@ -152,8 +152,7 @@ NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **o
     found = nd_provider_find_interface(index, &device);
     if (found == ND_INVALID_ADDRESS) {
         log_limited(LOG_WARN, LOG_NDK,
-            "no device in use serves interface %u; \"ndinfo\" lists every device",
-            (unsigned)index);
+            "no device in use serves interface %u; \"ndinfo\" lists every device", (unsigned)index);
         return NDIS_STATUS_ADAPTER_NOT_READY;
     }
     if (FAILED(found))

@@ -160,9 +160,9 @@ BOOL WINAPI GetProcessGroupAffinity(HANDLE process, PUSHORT count, PUSHORT group
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
-    for (USHORT group = 0; group < ARRAYSIZE(found); group++)
+    for (unsigned group = 0; group < ARRAYSIZE(found); group++)
         if (win_group_mask(&allowed, group))
-            found[needed++] = group;
+            found[needed++] = (USHORT)group;
     if (*count < needed) {
         *count = needed;
         SetLastError(ERROR_INSUFFICIENT_BUFFER);

@@ -274,8 +274,8 @@ static const char *remedy(int error)
 
 static HRESULT not_looked_at(const char *what, int error)
 {
-    log_limited(LOG_ERROR, LOG_DEVICE, "cannot scan %s now: %s%s", what, strerror(error),
-        remedy(error));
+    log_limited(
+        LOG_ERROR, LOG_DEVICE, "cannot scan %s now: %s%s", what, strerror(error), remedy(error));
     return error == ENOMEM ? ND_NO_MEMORY : ND_INSUFFICIENT_RESOURCES;
 }
 
