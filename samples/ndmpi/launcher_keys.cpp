@@ -80,7 +80,7 @@ class WithKeys : public Launcher
     void leave();
 
   private:
-    void take_settings(Place &place);
+    void take_address(Place &place);
 
     Keys *const keys_;
 };
@@ -104,20 +104,12 @@ WithKeys::WithKeys(Keys *keys, Place &place) : keys_(keys)
     place.here = 0;
     for (unsigned rank = 0; rank < place.size; ++rank)
         place.here += keys->get(rank, "ndmpi-host") == host;
-    take_settings(place);
+    take_address(place);
 }
 
-void WithKeys::take_settings(Place &place)
+void WithKeys::take_address(Place &place)
 {
-    const std::string address = variable(NDMPI_ADDRESS), ports = variable(NDMPI_PORTS, "0-0"),
-                      version = variable(NDMPI_VERSION, "2"),
-                      channel = variable(NDMPI_CHANNEL, "nd");
-    if (!parse_channel(channel, place.shared))
-        fail(NDMPI_CHANNEL " takes nd or shm, not \"%s\"", channel.c_str());
-    if (!parse_number(version, 1, 2, place.version))
-        fail(NDMPI_VERSION " takes 1 or 2, not \"%s\"", version.c_str());
-    if (!parse_ports(ports, place.first_port, place.last_port))
-        fail(NDMPI_PORTS " takes two ports, e.g. 50000-50099, not \"%s\"", ports.c_str());
+    const std::string address = variable(NDMPI_ADDRESS);
     check(NdStartup(), "NdStartup");
     if (address.empty())
         place.address = choose_address(place.here == place.size);
@@ -147,6 +139,18 @@ void WithKeys::leave()
 }
 
 } // namespace
+
+void take_settings(Place &place)
+{
+    const std::string ports = variable(NDMPI_PORTS, "0-0"), version = variable(NDMPI_VERSION, "2"),
+                      channel = variable(NDMPI_CHANNEL, "nd");
+    if (!parse_channel(channel, place.shared))
+        fail(NDMPI_CHANNEL " takes nd or shm, not \"%s\"", channel.c_str());
+    if (!parse_number(version, 1, 2, place.version))
+        fail(NDMPI_VERSION " takes 1 or 2, not \"%s\"", version.c_str());
+    if (!parse_ports(ports, place.first_port, place.last_port))
+        fail(NDMPI_PORTS " takes two ports, e.g. 50000-50099, not \"%s\"", ports.c_str());
+}
 
 Launcher *launched_with_keys(Keys *keys, Place &place)
 {

@@ -32,5 +32,9 @@ class Keys
 // Takes keys over, and fills place.
 Launcher *launched_with_keys(Keys *keys, Place &place);
 
+// The user's settings, before the first word to the launcher: mpiexec.hydra can lose what a rank says that ends between
+// a request and its answer.
+void take_settings(Place &place);
+
 } // namespace ndmpi
 #endif

@@ -137,6 +137,7 @@ Launcher *launched_by_pmi(Place &place)
         return NULL;
     if (!parse_number(variable("PMI_FD"), 0, 1u << 20, descriptor))
         fail("the launcher's PMI_FD=%s is no descriptor", variable("PMI_FD").c_str());
+    take_settings(place);
     return launched_with_keys(new Pmi((int)descriptor), place);
 }
 

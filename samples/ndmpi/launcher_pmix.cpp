@@ -97,7 +97,10 @@ std::string Pmix::get(unsigned rank, const std::string &key)
 
 Launcher *launched_by_pmix(Place &place)
 {
-    return variable("PMIX_NAMESPACE").empty() ? NULL : launched_with_keys(new Pmix, place);
+    if (variable("PMIX_NAMESPACE").empty())
+        return NULL;
+    take_settings(place);
+    return launched_with_keys(new Pmix, place);
 }
 
 } // namespace ndmpi
