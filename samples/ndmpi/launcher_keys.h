@@ -32,8 +32,8 @@ class Keys
 // Takes keys over, and fills place.
 Launcher *launched_with_keys(Keys *keys, Place &place);
 
-// The user's settings, before the first word to the launcher: mpiexec.hydra can lose what a rank says that ends between
-// a request and its answer.
+// The user's settings. Called before the first word to the launcher, so that no rank ends between a request and its
+// answer: mpiexec.hydra then stops by an assertion.
 void take_settings(Place &place);
 
 } // namespace ndmpi
