@@ -17,8 +17,11 @@ static bool is_up(struct end *end)
     return end->attached && !end->gone && srd_phase(&qp_of(end)->stream) == SRD_STREAM_UP;
 }
 
+/* The peer can hold no more, so an acknowledgement waits behind the data (share_quiet, the socket's buffers). */
 static bool is_full(struct end *end)
 {
+    if (end->conn->shared)
+        return atomic_load(&end->conn->tx_blocked);
     return sim.set.send_buffer - buffered(&sim.ways[end->link][end->host].out) <
            sim.set.send_buffer / 3;
 }
