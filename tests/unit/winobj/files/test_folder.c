@@ -235,6 +235,18 @@ static void test_a_name_with_its_place_is_not_searched_for(void **state)
     assert_fails(SearchPathA(".", "..\\" FILE_NAME, NULL, sizeof(found), found, NULL), 2);
 }
 
+/* To a folder above this one that is not the program's. */
+static void leave(const char *program, const char *name)
+{
+    const size_t length = (size_t)(name - 1 - program);
+    char folder[MAX_PATH];
+
+    do {
+        assert_true(SetCurrentDirectoryA(".."));
+        assert_true(GetCurrentDirectoryA(sizeof(folder), folder));
+    } while (strlen(folder) == length && strncmp(folder, program, length) == 0);
+}
+
 static void test_without_a_list_the_usual_folders_are_searched(void **state)
 {
     char program[MAX_PATH], found[MAX_PATH], *last = NULL, *name;
@@ -248,7 +260,7 @@ static void test_without_a_list_the_usual_folders_are_searched(void **state)
     /* Beside the program, wherever the present folder is; there comes first. */
     assert_true(GetModuleFileNameA(NULL, program, sizeof(program)));
     name = strrchr(program, separator) + 1;
-    assert_true(SetCurrentDirectoryA(".."));
+    leave(program, name);
     assert_true(SearchPathA(NULL, name, NULL, sizeof(found), found, &last));
     assert_string_equal(found, program);
     assert_string_equal(last, name);
