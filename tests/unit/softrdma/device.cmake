@@ -19,7 +19,7 @@ target_link_options(test_softrdma_conn_end PRIVATE
     -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create,--wrap=srd_stream_tx)
 nd_test(NAME softrdma.cm_waits SOURCES cm/test_waits.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event)
+target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event,--wrap=srd_stream_start)
 nd_test(NAME softrdma.cm_faults SOURCES cm/test_faults.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_cm_faults PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=srd_buffer_map)

@@ -2,7 +2,7 @@
 /* Queue pairs that a program connects by number and GID: which end asks first, and what strangers may do. */
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/cm/exchange.h"
-#include "tests/support/settle.h"
+#include "tests/support/asleep.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -89,6 +89,44 @@ static void step(enum rdma_cm_event_type type)
     assert_int_equal(__real_srd_get_cm_event(srd_exchange_channel(), &event), 0);
     assert_int_equal(event->event, type);
     srd_exchange_event(event);
+}
+
+/* ---- a queue pair whose stream has begun, while its connection is not attached yet ---- */
+
+static _Atomic(struct pair *) attaching; /* the pair of which the next one is */
+static pthread_t intruder;
+static atomic_bool intruded; /* there is that thread */
+
+unsigned __real_srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms);
+unsigned __wrap_srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms);
+
+struct intrusion {
+    struct end *end;
+    atomic_int thread; /* its number */
+    atomic_bool over;
+};
+
+static void *intrude(void *argument);
+
+/* In the middle of an attach, another thread gives the queue pair a number that the peer does not expect. */
+unsigned __wrap_srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms)
+{
+    static struct intrusion intrusion; /* one is made */
+    unsigned actions = __real_srd_stream_start(qp, params, surplus, surplus_octets, now_ms);
+    struct pair *pair = params->initiator ? NULL : atomic_exchange(&attaching, NULL);
+
+    if (!pair)
+        return actions;
+    intrusion.end = srd_qp_from(pair->active.qp) == qp ? &pair->active : &pair->passive;
+    assert_int_equal(pthread_create(&intruder, NULL, intrude, &intrusion), 0);
+    atomic_store(&intruded, true);
+    assert_true(SETTLES(atomic_load(&intrusion.over) ||
+                        (atomic_load(&intrusion.thread) &&
+                            thread_is_asleep(atomic_load(&intrusion.thread)))));
+    return actions;
 }
 
 /* ---- ends ---- */
@@ -467,6 +505,32 @@ static void a_wrong_sequence_number_ends_the_connection(void **state)
     end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
     expect(&pair.active, 2, IBV_WC_RETRY_EXC_ERR);
     expect(&pair.active, 1, IBV_WC_WR_FLUSH_ERR);
+    pair_close(&pair);
+}
+
+static void *intrude(void *argument)
+{
+    struct intrusion *intrusion = argument;
+
+    atomic_store(&intrusion->thread, thread_number());
+    to_rts(intrusion->end, PSN + 1);
+    atomic_store(&intrusion->over, true);
+    return NULL;
+}
+
+/* The connection must not come up again after it has been closed. */
+static void a_wrong_sequence_number_may_come_while_it_attaches(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    atomic_store(&attaching, &pair);
+    to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+    to_rtr(&pair.passive, pair.active.qp->qp_num, "127.0.0.1");
+    assert_true(SETTLES(atomic_load(&intruded)));
+    assert_int_equal(pthread_join(intruder, NULL), 0);
+    assert_true(SETTLES(!is_connected(&pair.active) && !is_connected(&pair.passive)));
     pair_close(&pair);
 }
 
@@ -995,6 +1059,7 @@ int main(void)
             what_does_not_fit_is_not_connected, short_limit, usual_limit),
         cmocka_unit_test_setup_teardown(
             a_wrong_sequence_number_ends_the_connection, short_limit, usual_limit),
+        cmocka_unit_test(a_wrong_sequence_number_may_come_while_it_attaches),
         cmocka_unit_test_setup_teardown(a_peer_that_goes_is_silent, short_limit, usual_limit),
         cmocka_unit_test_setup_teardown(
             a_request_under_way_fails_when_the_peer_goes, short_limit, usual_limit),
