@@ -13,13 +13,18 @@
 
 #include <string.h>
 
+uint32_t srd_tx_fpdu_room(uint32_t octets)
+{
+    return SRD_TX_ALIGNMENT + 20 + octets + 3 + 4;
+}
+
 bool srd_tx_has_room(const struct srd_stream *stream)
 {
     const struct srd_tx *tx = &stream->tx;
     uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
 
     return tx->count + SRD_TX_PIECES + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
-           tx->staged + SRD_TX_ALIGNMENT + 20 + most + 3 + 4 <= tx->room &&
+           tx->staged + srd_tx_fpdu_room(most) <= tx->room &&
            tx->octets < SRD_TX_BATCH_OCTETS;
 }
 

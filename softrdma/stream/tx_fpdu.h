@@ -32,6 +32,8 @@ static inline uint32_t srd_tx_payload_max(const struct srd_stream *stream, bool 
     return most & ~(unit - 1);
 }
 
+/* The staging that an FPDU of so many octets takes at most, with what is left free before it. */
+uint32_t srd_tx_fpdu_room(uint32_t octets);
 /* Whether one more of any size fits. */
 bool srd_tx_has_room(const struct srd_stream *stream);
 

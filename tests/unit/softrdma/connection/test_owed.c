@@ -592,7 +592,7 @@ static void what_finds_the_receive_side_taken_is_read_later(void **state)
     reactor_look();
     assert_false(owes(&pair));
     lock_acquire(&qp->rx_lock);
-    srd_conn_apply(qp->conn, SRD_STREAM_RX);
+    srd_conn_started(qp->conn, SRD_STREAM_RX);
     lock_release(&qp->rx_lock);
     reactor_look();
     assert_true(owes(&pair));
