@@ -476,7 +476,7 @@ void srd_conn_started(struct srd_conn *conn, unsigned actions)
 
 void srd_conn_apply(struct srd_conn *conn, unsigned actions)
 {
-    /* An attach under way has started the stream, and has still to say so: closed before that, it would come up again. */
+    /* An attach under way has begun the stream, and has still to say so: closed before that, it would come up again. */
     lock_acquire(conn->owner_lock);
     lock_release(conn->owner_lock);
     if (actions & SRD_STREAM_DOWN)

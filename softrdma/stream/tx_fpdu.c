@@ -24,8 +24,7 @@ bool srd_tx_has_room(const struct srd_stream *stream)
     uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
 
     return tx->count + SRD_TX_PIECES + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
-           tx->staged + srd_tx_fpdu_room(most) <= tx->room &&
-           tx->octets < SRD_TX_BATCH_OCTETS;
+           tx->staged + srd_tx_fpdu_room(most) <= tx->room && tx->octets < SRD_TX_BATCH_OCTETS;
 }
 
 static bool last_is_memory(const struct srd_tx *tx)

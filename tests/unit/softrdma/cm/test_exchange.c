@@ -123,9 +123,9 @@ unsigned __wrap_srd_stream_start(struct srd_qp *qp, const struct srd_stream_para
     intrusion.end = srd_qp_from(pair->active.qp) == qp ? &pair->active : &pair->passive;
     assert_int_equal(pthread_create(&intruder, NULL, intrude, &intrusion), 0);
     atomic_store(&intruded, true);
-    assert_true(SETTLES(atomic_load(&intrusion.over) ||
-                        (atomic_load(&intrusion.thread) &&
-                            thread_is_asleep(atomic_load(&intrusion.thread)))));
+    assert_true(SETTLES(
+        atomic_load(&intrusion.over) ||
+        (atomic_load(&intrusion.thread) && thread_is_asleep(atomic_load(&intrusion.thread)))));
     return actions;
 }
 
