@@ -20,15 +20,16 @@
 DWORD WINAPI GetFileAttributesA(LPCSTR name)
 {
     char *path = files_path(name);
+    DWORD error = ERROR_SUCCESS;
     struct stat status;
-    int result;
 
     if (!path)
         return INVALID_FILE_ATTRIBUTES;
-    result = stat(path, &status);
+    if (stat(path, &status))
+        error = files_path_error(path, errno);
     free(path);
-    if (result) {
-        SetLastError(files_error(errno));
+    if (error) {
+        SetLastError(error);
         return INVALID_FILE_ATTRIBUTES;
     }
     if (S_ISDIR(status.st_mode))
@@ -44,7 +45,7 @@ static DWORD delete_path(const char *path)
     int fd;
 
     if (stat(path, &status))
-        return files_error(errno);
+        return files_path_error(path, errno);
     if (S_ISDIR(status.st_mode) || !(status.st_mode & 0222))
         return ERROR_ACCESS_DENIED;
     if (S_ISREG(status.st_mode) && (fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0) {
@@ -53,7 +54,7 @@ static DWORD delete_path(const char *path)
     }
     if (!deletable)
         return ERROR_SHARING_VIOLATION;
-    return unlink(path) ? files_error(errno) : ERROR_SUCCESS;
+    return unlink(path) ? files_path_error(path, errno) : ERROR_SUCCESS;
 }
 
 static BOOL answer(DWORD error)

@@ -130,6 +130,10 @@ static void test_wide_names(void **state)
     assert_true(DeleteFileW(copy));
     assert_int_equal(GetFileAttributesW(copy), INVALID_FILE_ATTRIBUTES);
     assert_win_error(2);
+    assert_int_equal(GetFileAttributesW(L"no_such_folder/file"), INVALID_FILE_ATTRIBUTES);
+    assert_win_error(3);
+    assert_fails(DeleteFileW(copy), 2);
+    assert_fails(DeleteFileW(L"no_such_folder/file"), 3);
     assert_int_equal(GetFileAttributesW(L".") & FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_DIRECTORY);
     assert_true(DeleteFileW(name));
     assert_int_equal(GetTempFileNameA(".", "abcdef", 0x1234, path), 0x1234);
