@@ -5,7 +5,8 @@
 #   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
 #   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property
 #   NDSPI_SAMPLE_NAMES
-#   nd_depend_on_folders(TARGET)           TARGET builds what "all" builds of every folder that was added before
+#   nd_depend_on_folders(TARGET [BUT...])  TARGET builds what "all" builds of every folder that was added before, but
+#                                          these targets
 
 include(GNUInstallDirs)
 include(CheckCCompilerFlag)
@@ -169,7 +170,7 @@ function(nd_depend_on_folders target)
         foreach(name ${names})
             get_target_property(left_out ${name} EXCLUDE_FROM_ALL)
             get_target_property(type ${name} TYPE)
-            if(NOT left_out AND NOT type STREQUAL INTERFACE_LIBRARY)
+            if(NOT left_out AND NOT type STREQUAL INTERFACE_LIBRARY AND NOT name IN_LIST ARGN)
                 add_dependencies(${target} ${name})
             endif()
         endforeach()

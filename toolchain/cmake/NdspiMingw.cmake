@@ -79,6 +79,7 @@ function(nd_mingw_program)
         COMMAND ${compiler} -static ${objects} ${A_LINK} -o ${A_OUTPUT}
         DEPENDS ${objects} ${A_DEPENDS} VERBATIM)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
+    set_property(GLOBAL APPEND PROPERTY NDSPI_MINGW_PROGRAMS ${A_NAME})
 endfunction()
 
 # nd_mingw_dll(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...] [DEPENDS ...] [BUILTIN]): a
