@@ -13,7 +13,7 @@ find_program(NDSPI_MINGW_OBJDUMP x86_64-w64-mingw32-objdump)
 find_program(NDSPI_MINGW_DLLTOOL x86_64-w64-mingw32-dlltool)
 find_program(NDSPI_WINEBUILD winebuild PATHS /usr/lib/wine)
 find_program(NDSPI_PERL perl)
-if(NDSPI_SANITIZE) # nothing that such a build tests runs on Windows
+if(NDSPI_SANITIZE) # such a build tests native code alone
     set(NDSPI_MINGW OFF)
 elseif(NDSPI_MINGW_CC AND NDSPI_MINGW_CXX AND NDSPI_MINGW_AR AND NDSPI_MINGW_OBJCOPY AND NDSPI_MINGW_OBJDUMP)
     set(NDSPI_MINGW ON)
@@ -23,7 +23,7 @@ else()
 endif()
 
 set(NDSPI_WINE OFF)
-if(NDSPI_MINGW AND NDSPI_WINEBUILD AND NDSPI_PERL AND NOT NDSPI_SANITIZE)
+if(NDSPI_MINGW AND NDSPI_WINEBUILD AND NDSPI_PERL)
     set(NDSPI_WINE ON)
 elseif(DEFINED ENV{NDSPI_REQUIRE_WINE} AND NOT NDSPI_SANITIZE)
     message(FATAL_ERROR "NDSPI_REQUIRE_WINE is set, but there is no MinGW, winebuild (Debian: wine64-tools) or perl")
@@ -110,7 +110,7 @@ function(nd_win32_test)
     string(REPLACE "." "_" target test_${A_NAME})
     nd_test(NAME ${A_NAME} SOURCES ${A_SOURCES} LINK winobj ndspi_compat)
     target_compile_options(${target} PRIVATE -UNDSPI_NO_CRT)
-    if(NDSPI_MINGW AND NOT NDSPI_SANITIZE)
+    if(NDSPI_MINGW)
         set(program ${CMAKE_CURRENT_BINARY_DIR}/${target}.exe)
         nd_mingw_program(NAME ${target}_exe OUTPUT ${program} SOURCES ${A_SOURCES}
             FLAGS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/tests/support/pe -D__USE_MINGW_ANSI_STDIO=0

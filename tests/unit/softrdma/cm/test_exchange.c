@@ -93,9 +93,9 @@ static void step(enum rdma_cm_event_type type)
 
 /* ---- a queue pair whose stream has begun, while its connection is not attached yet ---- */
 
-static _Atomic(struct pair *) attaching; /* the pair of which the next one is */
+static _Atomic(struct pair *) attaching; /* whose next attach is disturbed, once */
 static pthread_t intruder;
-static atomic_bool intruded; /* there is that thread */
+static atomic_bool intruded; /* the intruder has been started */
 
 unsigned __real_srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
     const void *surplus, size_t surplus_octets, uint64_t now_ms);
