@@ -2,9 +2,11 @@
 /* mapping_name.c - names of shared memory (mapping_name.h). */
 #include "winobj/memory/mapping_name.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -134,6 +136,27 @@ static int open_used(const char *file)
     return -1;
 }
 
+/* Removes what the user's processes left that have died: no process may ask for such a name again. */
+static void remove_unused(void)
+{
+    DIR *folder = opendir("/dev/shm"); /* shm_open's */
+    char prefix[32], file[NAME_MAX + 2];
+    const struct dirent *entry;
+    int fd;
+
+    if (!folder)
+        return; /* they stay */
+    snprintf(prefix, sizeof(prefix), "ndspi.%u.", (unsigned)geteuid());
+    while ((entry = readdir(folder))) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        snprintf(file, sizeof(file), "/%s", entry->d_name);
+        if ((fd = open_used(file)) >= 0)
+            close(fd);
+    }
+    closedir(folder);
+}
+
 /* A new file. -1 with errno. */
 static int create(const char *file, uint64_t size, bool writable)
 {
@@ -152,6 +175,22 @@ static int create(const char *file, uint64_t size, bool writable)
     return -1;
 }
 
+/* The same, with the room that dead processes had. A process looks for that once, and whenever there is no room. */
+static int create_anyhow(const char *file, uint64_t size, bool writable)
+{
+    static atomic_bool looked;
+    bool first = !atomic_exchange(&looked, true);
+    int fd;
+
+    if (first)
+        remove_unused();
+    fd = create(file, size, writable);
+    if (fd >= 0 || errno != ENOSPC || first)
+        return fd;
+    remove_unused();
+    return create(file, size, writable);
+}
+
 int win_name_open(const char *name, uint64_t size, bool writable, bool *existed)
 {
     char file[NAME_MAX];
@@ -162,7 +201,7 @@ int win_name_open(const char *name, uint64_t size, bool writable, bool *existed)
     fd = open_used(file);
     *existed = fd >= 0;
     if (fd < 0 && errno == ENOENT && size)
-        fd = create(file, size, writable);
+        fd = create_anyhow(file, size, writable);
     if (fd < 0 || lock(fd, LOCK_SH)) {
         SetLastError(error_of(errno));
         if (fd >= 0)

@@ -5,7 +5,8 @@
  *
  * A name is a file of shm_open, and a handle's descriptor holds a shared flock on it. A process that gets the lock
  * exclusively was the last user. The kernel drops the locks of a process that was killed; the next process that asks
- * for the name removes what it left, or makes the memory anew. A lock file of the user serialises all of this.
+ * for the name removes what it left, or makes the memory anew; the next one that makes memory of any name, or finds no
+ * room for it, removes what all such processes of the user left. A lock file of the user serialises all of this.
  */
 #ifndef WINOBJ_MAPPING_NAME_H
 #define WINOBJ_MAPPING_NAME_H

@@ -51,6 +51,53 @@ static void test_section_has_its_room_from_the_start(void **state)
     assert_true(CloseHandle(second));
 }
 
+/* The other process: takes the room for names that nobody will ask for again, and ends without closing anything. */
+static int leave_sections(void)
+{
+    char name[16];
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof(name), "left-%d", i);
+        if (!section(name, 4 << 20))
+            return 1;
+    }
+    _exit(0);
+}
+
+static int sections_left(void)
+{
+    char path[64];
+    int left = 0;
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "/dev/shm/ndspi.%u.l.left-%d", (unsigned)geteuid(), i);
+        left += !access(path, F_OK);
+    }
+    return left;
+}
+
+/* One process finds no room, and has looked before; another makes its first section. */
+static void test_room_of_dead_processes(void **state)
+{
+    HANDLE first = section("first", 4096), second;
+
+    (void)state;
+    assert_non_null(first);
+    assert_int_equal(run_self(program, "leave", "sections"), 0);
+    assert_int_equal(sections_left(), 3);
+    assert_non_null(second = section("second", SECTION));
+    assert_int_equal(sections_left(), 0);
+    assert_true(CloseHandle(second));
+
+    assert_int_equal(run_self(program, "leave", "sections"), 0);
+    assert_int_equal(sections_left(), 3);
+    assert_int_equal(run_self(program, "section", "small"), 0);
+    assert_int_equal(sections_left(), 0);
+    assert_non_null(second = OpenFileMappingA(FILE_MAP_READ, FALSE, "first"));
+    assert_true(CloseHandle(second));
+    assert_true(CloseHandle(first));
+}
+
 static void test_more_than_the_system_has(void **state)
 {
     (void)state;
@@ -222,6 +269,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_section_has_its_room_from_the_start),
+        cmocka_unit_test(test_room_of_dead_processes),
         cmocka_unit_test(test_more_than_the_system_has),
         cmocka_unit_test(test_no_place_for_an_inheritable_event),
         cmocka_unit_test(test_what_an_ended_process_had_is_free),
@@ -234,6 +282,10 @@ int main(int count, char **arguments)
         return name_without_memory(arguments[2]);
     if (count == 3 && !strcmp(arguments[1], "make"))
         return make_interrupted();
+    if (count == 3 && !strcmp(arguments[1], "leave"))
+        return leave_sections();
+    if (count == 3 && !strcmp(arguments[1], "section"))
+        return !CloseHandle(section(arguments[2], 4096));
     if (count == 3)
         return leave_all_taken();
     program = arguments[0];
