@@ -107,6 +107,9 @@ static int parse_device(char *text)
     /* Without an address it would mean every address. */
     if (device->n_addrs)
         all.count++;
+    else
+        log_write(LOG_ERROR, LOG_DEVICE,
+            "NDSPI_SOFT_DEVICES: device %s has no address that can be read; it is left out", text);
     return 0;
 }
 
@@ -147,6 +150,11 @@ static int name_devices(void)
     for (char *word = strtok_r(copy, ";", &save); word && !error; word = strtok_r(NULL, ";", &save))
         error = parse_device(word);
     free(copy);
+    if (!error && !all.count)
+        log_write(LOG_ERROR, LOG_DEVICE,
+            "NDSPI_SOFT_DEVICES=\"%s\" names no device that can be used, so softrdma has none: "
+            "unset it for softrdma0, which serves all addresses",
+            spec);
     return error;
 }
 

@@ -364,6 +364,26 @@ static void test_addresses_that_the_host_does_not_have_are_told(void **state)
     json_decref(all);
 }
 
+static void test_a_list_without_devices_is_told(void **state)
+{
+    static struct program program;
+    const char *arguments[] = { ndinfo, "--json", NULL };
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    setenv("NDSPI_SOFT_DEVICES", ";;", 1);
+    program_run(&program, arguments);
+    assert_int_equal(program.status, 1);
+    assert_says(program.complained, "NDSPI_SOFT_DEVICES=\";;\" names no device that can be used");
+    setenv("NDSPI_SOFT_DEVICES", "a=,;b=nonsense", 1);
+    program_run(&program, arguments);
+    unsetenv("NDSPI_SOFT_DEVICES");
+    assert_int_equal(program.status, 1);
+    assert_says(program.complained, "device a has no address that can be read; it is left out");
+    assert_says(program.complained, "device b has no address that can be read; it is left out");
+    assert_says(program.complained, "names no device that can be used");
+}
+
 /* With the limit that is to be raised. */
 static void test_too_few_descriptors_are_told(void **state)
 {
@@ -551,6 +571,7 @@ int main(int argc, char **argv)
         TEST(test_the_embedded_device_is_usable),
         TEST(test_addresses_left_out_of_the_embedded_device_are_told),
         TEST(test_addresses_that_the_host_does_not_have_are_told),
+        TEST(test_a_list_without_devices_is_told),
         TEST(test_too_few_descriptors_are_told),
         TEST(test_bad_environment_is_told_once),
         TEST(test_wrong_addresses_are_told_what_is_wrong),
