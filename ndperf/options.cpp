@@ -332,7 +332,8 @@ Options parse_options(int argc, char **argv)
         options.peer_name = argv[optind];
         options.peer = parse_address(argv[optind], options.port);
         if (!options.peer.Ipv4.sin_port) // at the same offset in both families
-            usage_error("a server has no port 0: give the one that it prints, by -p or behind the address");
+            usage_error(
+                "a server has no port 0: give the one that it prints, by -p or behind the address");
     }
     return options;
 }
