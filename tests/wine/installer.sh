@@ -8,9 +8,10 @@
 set -euo pipefail
 installer=$1/bin/ndspi-wine discovery=$2
 unset LD_LIBRARY_PATH
-# Makes the prefix, or skips this.
-WINEDLLPATH='' "$(dirname "$0")/../support/wine.sh" "$WINE.installed"
-export WINEPREFIX=$WINE.installed WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
+# Makes the prefix, or skips this. Its name is one that a shell reads otherwise, unless it is quoted.
+export WINEPREFIX="$WINE.installed, Jane's"
+WINEDLLPATH='' "$(dirname "$0")/../support/wine.sh" "$WINEPREFIX"
+export WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
 unset WINEDLLPATH
 server=$(command -v wineserver || echo /usr/lib/wine/wineserver)
 exec 9> "$WINEPREFIX/installer.lock"
@@ -77,5 +78,7 @@ grep "cannot be written: .*WINEDLLPATH" <<< "$said" || fail "without the right t
 said=$("${nobody[@]}" "$installer" install --prefix "$played/prefix" 2>&1) && fail "it makes a prefix where it must not"
 grep "the prefix .* cannot be written" <<< "$said" || fail "without a prefix it may write it says: $said"
 [ "$before" = "$(snapshot)" ] || fail "a refused installation changed the prefix"
-"$installer" install | grep "export WINEDLLPATH=" || fail "it does not say what to do without links"
+said=$("$installer" install | sed -n 's/^ *\(export WINEDLLPATH=.*\)    or .*/\1/p')
+[ -n "$said" ] || fail "it does not say what to do without links"
+[ "$(eval "$said"; echo "$WINEDLLPATH")" = "$WINEPREFIX/ndspi" ] || fail "a shell does not understand: $said"
 "$installer" uninstall > /dev/null
