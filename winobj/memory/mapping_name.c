@@ -136,7 +136,7 @@ static int open_used(const char *file)
     return -1;
 }
 
-/* Removes what the user's processes left that have died: no process may ask for such a name again. */
+/* Removes the memory of all the user's processes that have died. Most of its names are asked for only once. */
 static void remove_unused(void)
 {
     DIR *folder = opendir("/dev/shm"); /* shm_open's */
