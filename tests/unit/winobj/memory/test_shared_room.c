@@ -54,7 +54,7 @@ static void test_section_has_its_room_from_the_start(void **state)
 /* The other process: takes the room for names that nobody will ask for again, and ends without closing anything. */
 static int leave_sections(void)
 {
-    char name[16];
+    char name[32];
 
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof(name), "left-%d", i);
