@@ -35,6 +35,7 @@ enum lock_level {
     LOCK_SHIM_QP = 70,   /* over the device's control calls */
     LOCK_SHIM_RING = 72, /* over its posts */
     LOCK_SHIM_CQ = 74,
+    LOCK_RDMA_CORE = 80, /* over a call that takes a static lock of rdma-core's */
     /* softrdma: called from all of the above, never calls up */
     LOCK_SRD_EXCHANGE = 105, /* how one queue pair is connected by number and address */
     LOCK_SRD_CM = 110,       /* one rdma_cm_id */

@@ -7,8 +7,9 @@
 
 #include "winobj/names/names.h"
 
+#include "util/held_over_fork.h"
+
 #include <pthread.h>
-#include <sched.h>
 
 /* The linker's: the pointers of WIN_HELD_OVER_FORK. */
 extern struct lock *const __start_win_fork_locks[] __attribute__((visibility("hidden")));
@@ -24,8 +25,7 @@ static void fork_begin(void)
     win_handles_fork_begin();
     win_ring_fork_begin();
     for (struct lock *const *one = __start_win_fork_locks; one < __stop_win_fork_locks; one++)
-        while (!lock_try(*one)) /* it has no place in the order; its holder is about to drop it */
-            sched_yield();
+        lock_acquire_for_fork(*one);
     win_heaps_fork_begin();
 }
 

@@ -48,6 +48,21 @@ static void start_locked(void)
     running = !error;
 }
 
+/* The child of a fork has no thread for its parent's jobs, which are forgotten: their objects are the parent's. */
+static void forked(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    given = done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    list_init(&jobs);
+    jobs_done = jobs_given;
+    running = false;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
 void nd_defer(struct nd_deferred *job)
 {
     pthread_mutex_lock(&mutex);

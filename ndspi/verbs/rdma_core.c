@@ -5,9 +5,26 @@
  */
 #include "ndspi/verbs/verbs.h"
 
+#include "util/held_over_fork.h"
+
+#include <errno.h>
+
+/* Over libibverbs' own lock, which a fork in that call would leave taken in the child. */
+static struct lock listing_lock = LOCK_INIT(LOCK_RDMA_CORE, "rdma-core's list of devices");
+
+LOCK_HELD_OVER_FORK(&listing_lock)
+
 static struct ibv_device **list_devices(int *num_devices)
 {
-    return ibv_get_device_list(num_devices);
+    struct ibv_device **list;
+    int error;
+
+    lock_acquire(&listing_lock);
+    list = ibv_get_device_list(num_devices);
+    error = errno;
+    lock_release(&listing_lock);
+    errno = error;
+    return list;
 }
 
 static int query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)

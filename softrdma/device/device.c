@@ -116,7 +116,7 @@ static int parse_device(char *text)
 static void forked(void)
 {
     lock_init(&all.lock, LOCK_SRD_DEVICE, "softrdma devices");
-    for (int i = 0; i < all.count; i++) {
+    for (int i = 0; once_done(&once) && i < all.count; i++) {
         struct srd_device *device = &all.devices[i];
         /* What the tables held was the parent's. Its memory stays: objects in it may still be given
          * back. */
@@ -160,8 +160,12 @@ static int name_devices(void)
 
 static int make_devices(void)
 {
-    int error = name_devices(), made = 0;
+    int error, made = 0;
 
+    /* The child of a fork may find what a thread of its parent had begun: that is left as it is. */
+    all.devices = NULL;
+    all.count = 0;
+    error = name_devices();
     for (; !error && made < all.count; made++) {
         lock_init(&all.devices[made].qp_lock, LOCK_SRD_DEVICE, "softrdma qps");
         all.devices[made].free_qp = UINT32_MAX;

@@ -6,6 +6,8 @@
  * closes the oldest; it repeats these words when it has done so. It ends when its input does. With --no-files it may
  * write no octet into a file while it opens its adapter.
  */
+#include "tests/support/forks.h"
+
 #include <winsock2.h>
 
 #include <ndsupport.h>
@@ -27,15 +29,6 @@ static int is_child;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 {
     return is_child;
-}
-#endif
-
-#ifdef __SANITIZE_THREAD__
-/* The child's threads start although the parent had several. Read by libtsan. */
-__attribute__((visibility("default"))) const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
 }
 #endif
 

@@ -60,6 +60,15 @@ void child_kill(struct child *child)
     child_reap(child);
 }
 
+void child_stop(const struct child *child)
+{
+    int status;
+
+    assert_int_equal(kill(child->pid, SIGSTOP), 0);
+    assert_int_equal(waitpid(child->pid, &status, WUNTRACED), child->pid);
+    assert_true(WIFSTOPPED(status));
+}
+
 void child_finish(struct child *child)
 {
     assert_int_equal(child_reap(child), 0);

@@ -34,6 +34,8 @@ void child_start(struct child *child, const char *name);
 
 /* Stops it for good, and waits until it is gone. */
 void child_kill(struct child *child);
+/* Has all its threads stop, for good. */
+void child_stop(const struct child *child);
 /* Waits until it has ended by itself, with status 0. */
 void child_finish(struct child *child);
 

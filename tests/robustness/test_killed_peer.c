@@ -367,7 +367,7 @@ static void test_in_the_middle_of_our_requests(void **state)
         child_start(&child, "passive");
         connect_end(&end, &child, &memory);
         /* Stopped first, so that requests are certainly under way when it dies. */
-        assert_int_equal(kill(child.pid, SIGSTOP), 0);
+        child_stop(&child);
         for (unsigned i = 0; i < DEPTH; i++)
             post_initiator(&end, &memory, kind < 3 ? kind : i % 3);
         child_kill(&child);
@@ -409,7 +409,7 @@ static void test_in_our_disconnect(void **state)
     child_start(&child, "passive");
     connect_end(&end, &child, &memory);
     post_receives(&end, 3);
-    assert_int_equal(kill(child.pid, SIGSTOP), 0);
+    child_stop(&child);
     start_ms = clock_now_ms();
     end.overlapped = (OVERLAPPED){ .hEvent = end.event };
     hr = end.connector->lpVtbl->Disconnect(end.connector, &end.overlapped);
@@ -430,7 +430,7 @@ static void test_release_towards_a_stopped_peer(void **state)
     child_start(&child, "passive");
     connect_end(&end, &child, &memory);
     post_receives(&end, 3);
-    assert_int_equal(kill(child.pid, SIGSTOP), 0);
+    child_stop(&child);
     close_soon(&end);
     child_kill(&child);
 }

@@ -150,7 +150,7 @@ DWORD win_address_change_begin(struct win_file *file, OVERLAPPED *overlapped)
 
 void win_changes_forked(void)
 {
-    if (atomic_load(&monitor_once.done))
+    if (once_done(&monitor_once))
         close(monitor.fd);
     monitor_once = (struct once)ONCE_INIT;
     lock_init(&waiting_lock, LOCK_WIN_SOCKET, "changes of addresses");

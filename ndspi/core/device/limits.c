@@ -2,6 +2,7 @@
 #include "ndspi/core/device/limits.h"
 
 #include "util/clock.h"
+#include "util/held_over_fork.h"
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/shortage.h"
@@ -243,6 +244,8 @@ static struct {
         uint64_t until_ms; /* clock_now_ms; 0: for good */
     } known[8];
 } cache = { .lock = LOCK_INIT(LOCK_PROVIDER, "limits") };
+
+LOCK_HELD_OVER_FORK(&cache.lock)
 
 static struct known *find_known_locked(const struct nd_port *port)
 {

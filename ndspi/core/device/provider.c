@@ -7,6 +7,7 @@
 #include "ndspi/core/status.h"
 
 #include "util/clock.h"
+#include "util/held_over_fork.h"
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/settings.h"
@@ -35,6 +36,8 @@ static struct {
     .rdma = &nd_verbs_rdma_core,
     .soft = &nd_verbs_soft,
 };
+
+LOCK_HELD_OVER_FORK(&provider.lock)
 
 /* A scan under way, published at its end; too large for a stack. */
 struct scan {

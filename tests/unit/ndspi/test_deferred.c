@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/forks.h"
 #include "tests/unit/util/cmocka_test.h"
 
 #include "ndspi/core/deferred.h"
@@ -7,6 +8,8 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct job {
     struct nd_deferred job;
@@ -101,12 +104,43 @@ static void test_deferred_thread_takes_no_signals(void **state)
     assert_int_equal(ran, 1);
 }
 
+/* The parent's thread is in a job, and another job waits behind it: neither is the child's. */
+static void test_deferred_of_a_forked_child_has_a_thread_and_jobs_of_its_own(void **state)
+{
+    struct job jobs[3];
+    int status;
+    pid_t child;
+
+    (void)state;
+    ran = 0;
+    for (int i = 0; i < 3; i++)
+        jobs[i] =
+            (struct job){ .job.run = i ? note : wait_to_go, .number = i, .caller = pthread_self() };
+    nd_defer(&jobs[0].job);
+    nd_defer(&jobs[1].job);
+    child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        alarm(60); /* ends a child that hangs */
+        nd_deferred_drain();
+        nd_defer(&jobs[2].job);
+        nd_deferred_drain();
+        _exit(ran != 1 || order[0] != 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    sem_post(&go);
+    nd_deferred_drain();
+    assert_int_equal(ran, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deferred_runs_jobs_in_order_on_another_thread),
         cmocka_unit_test(test_deferred_keeps_one_thread),
         cmocka_unit_test(test_deferred_thread_takes_no_signals),
+        cmocka_unit_test(test_deferred_of_a_forked_child_has_a_thread_and_jobs_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
