@@ -3,7 +3,6 @@
  * test_fork.c - a server that forks while its threads talk, scan and open adapters: each child opens an adapter of its
  * own, connects and talks, and the parent's connection goes on.
  */
-#include "tests/support/forks.h"
 #include "tests/support/nd2_end.h"
 
 #include <setjmp.h>

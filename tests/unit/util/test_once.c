@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmocka_test.h"
 
+#include "tests/support/asleep.h"
 #include "util/once.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ static struct {
     atomic_int calls;
     int fails; /* so many calls fail first */
     bool waits;
+    atomic_int threads, number[THREADS]; /* those that run */
 } work;
 
 static void wait_for(sem_t *sem)
@@ -46,6 +48,9 @@ static int setup(void **state)
 {
     (void)state;
     atomic_store(&work.calls, 0);
+    atomic_store(&work.threads, 0);
+    for (int i = 0; i < THREADS; i++)
+        atomic_store(&work.number[i], 0);
     work.fails = 0;
     work.waits = false;
     return sem_init(&work.begun, 0, 0) || sem_init(&work.go_on, 0, 0);
@@ -53,6 +58,7 @@ static int setup(void **state)
 
 static void *run(void *once)
 {
+    atomic_store(&work.number[atomic_fetch_add(&work.threads, 1)], thread_number());
     return (void *)(intptr_t)once_run(once, prepare);
 }
 
@@ -96,7 +102,15 @@ static void test_other_threads_wait_for_the_first(void **state)
     assert_int_equal(work.calls, 1);
 }
 
-/* The first fails while the others wait: one of them has to try, or they would wait for ever. */
+static bool all_sleep(void)
+{
+    for (int i = 0; i < THREADS; i++)
+        if (!atomic_load(&work.number[i]) || !thread_is_asleep(work.number[i]))
+            return false;
+    return true;
+}
+
+/* The first fails while the others sleep: one of them has to try, or they would sleep for ever. */
 static void test_those_that_waited_try_after_a_failure(void **state)
 {
     struct once once = ONCE_INIT;
@@ -108,6 +122,7 @@ static void test_those_that_waited_try_after_a_failure(void **state)
     work.fails = 1;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run, &once), 0);
+    assert_true(SETTLES(all_sleep()));
     sem_post(&work.go_on);
     sem_post(&work.go_on);
     for (int i = 0; i < THREADS; i++) {
