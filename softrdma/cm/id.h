@@ -39,12 +39,14 @@ enum srd_id_state {
 enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
 /* Reasons of REJECTED, InfiniBand's numbers: no listener; the program on the other side rejected. */
 enum { SRD_CM_NO_LISTENER = 8, SRD_CM_CONSUMER = 28 };
-enum { SRD_CM_PORTS_TRIED = 8 }; /* of our choice, for one connection */
-enum { SRD_CM_RETRY_MS = 5 };    /* between attempts, for srd_cm_retry_ms */
+enum { SRD_CM_PORTS_TRIED = 8 }; /* for one connection, where the program left the port to us */
+enum { SRD_CM_RETRY_MS = 5 };    /* between the attempts of NDSPI_SOFT_PATIENCE_MS */
 /* How long an answer may take: as with drivers of iWARP cards, and with InfiniBand's connection manager. */
 enum { SRD_CM_ANSWER_MS = 60000 };
-/* How long a TCP peer may take for its Request; how many such peers a listener holds before it drops the oldest one
- * that has had HALF_OPEN_MS, and how many before it drops the oldest in any case. */
+/*
+ * A TCP peer has SRD_CM_REQUEST_MS for its Request. If more than SRD_CM_HALF_OPEN_MAX take their time, a listener drops
+ * the oldest that has had SRD_CM_HALF_OPEN_MS; if more than SRD_CM_HALF_OPEN_FULL do, the oldest in any case.
+ */
 enum {
     SRD_CM_REQUEST_MS = 5000,
     SRD_CM_HALF_OPEN_MAX = 128,
@@ -102,7 +104,7 @@ struct srd_id {
     bool any_port;
     uint8_t tos;
     struct srd_device *device; /* NULL: not bound to one */
-    int fd;                    /* bound socket, before it goes to conn or source; -1 */
+    int fd;                    /* the bound socket, until conn or source has it; -1: none */
     struct srd_conn *conn;
     struct srd_count unacked; /* events fetched and not acknowledged */
     struct srd_cm_event records[SRD_CM_RECORDS];
@@ -117,12 +119,11 @@ struct srd_id {
     bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
     struct srd_mpa_local local;
     struct srd_mpa_frame *request, *reply; /* one allocation; NULL once established */
-    /* offered, or taken; the conn's as soon as it is certain that both ends use it; NULL */
+    /* what was offered, or taken; conn has it once both ends are certain to use it; NULL: none */
     struct srd_share *share;
     struct srd_stream_params params;
-    uint8_t rnr_retries; /* rnr_retry_count of the program's connect or accept; 7 before */
-    struct srd_qp
-        *exchanged; /* of exchange.c, which pins it: the queue pair; NULL: the program's id */
+    uint8_t rnr_retries;      /* rnr_retry_count of the program's connect or accept; 7 before */
+    struct srd_qp *exchanged; /* exchange.c's, which pins it; NULL: the id is the program's */
 
     /* listening */
     struct srd_source source;

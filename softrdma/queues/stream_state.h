@@ -20,7 +20,10 @@
 struct srd_stag_entry;
 struct srd_sqe;
 
-/* SRD_TX_PIECES: of the payload of one FPDU at most: entries begin and end within pages of a fast region. */
+/*
+ * SRD_TX_PIECES: how many pieces the payload of one FPDU has at most: each of its entries may begin and end inside a
+ * page of a fast region.
+ */
 enum {
     SRD_RX_IOV = 8,
     SRD_TX_PIECES = 2 * SRD_MAX_SGE + 65536 / SRD_FAST_PAGE_OCTETS,
@@ -28,23 +31,23 @@ enum {
 };
 
 enum {
-    SRD_RNR_MS = 250,     /* a message waits at least so long for a receive */
-    SRD_LINGER_MS = 1000, /* disconnect: for what was posted before */
-    SRD_DRAIN_MS = 2000,  /* after the end: for the peer's FIN */
-    SRD_HOLD_OCTETS =
-        262144, /* kept while a message waits for a receive; then the socket is not read */
-    SRD_ACK_MESSAGES = 16,   /* owed acknowledgements that are sent by themselves */
-    SRD_ACK_OCTETS = 262144, /* or so much data since the last */
-    SRD_RX_STAGING = 131072, /* more than one FPDU */
+    SRD_RNR_MS = 250,         /* a message waits at least so long for a Receive */
+    SRD_LINGER_MS = 1000,     /* a disconnect waits so long for what was posted before it */
+    SRD_DRAIN_MS = 2000,      /* an ended stream waits so long for the peer's FIN */
+    SRD_HOLD_OCTETS = 262144, /* read while a message waits for a Receive; no more is read then */
+    SRD_ACK_MESSAGES = 16,    /* so many are acknowledged without waiting for data to ride on */
+    SRD_ACK_OCTETS = 262144,  /* so much is acknowledged in the same way */
+    SRD_RX_STAGING = 131072,  /* more than one FPDU */
     SRD_TX_STAGING = 32768,
-    SRD_TX_FPDUS = 256, /* in one batch */
+    SRD_TX_FPDUS = 256, /* of one batch, at most */
     SRD_TX_BATCH_OCTETS = 524288,
 };
 
 enum srd_stream_phase {
     SRD_STREAM_IDLE, /* before start */
     SRD_STREAM_UP,
-    SRD_STREAM_ENDING, /* queues flushed; owed frames, Terminate and FIN go out, the rest of the input is dropped */
+    /* The queues are flushed; owed frames, the Terminate and the FIN go out; what arrives is dropped. */
+    SRD_STREAM_ENDING,
 };
 
 /* A Read Request of the peer's, waiting to be answered or being answered; or an Atomic's answer, waiting. */
@@ -80,8 +83,8 @@ enum srd_sink { SRD_SINK_NONE, SRD_SINK_WRITE, SRD_SINK_RECEIVE, SRD_SINK_RESPON
 
 struct srd_rx {
     uint8_t *staging;
-    uint32_t rd, wr;
-    uint32_t crc, crc_octets; /* of so many octets of the FPDU at rd */
+    uint32_t rd, wr;          /* what is in staging begins and ends here */
+    uint32_t crc, crc_octets; /* the sum so far: of the first crc_octets of the FPDU at rd */
 
     /* the FPDU in progress, when its payload goes to its place piece by piece (CRC off) */
     bool in_payload;
@@ -115,24 +118,23 @@ struct srd_rx {
     bool held, hold_full;
     uint8_t *hold; /* ULPDUs, each behind its length */
     uint32_t hold_rd, hold_wr;
-    bool fin_held; /* the peer's FIN stands behind it */
-    bool
-        rnr_ended; /* it waited in vain, and that ended the connection, which the peer had not closed */
+    bool fin_held;  /* the peer's FIN stands behind it */
+    bool rnr_ended; /* it waited in vain, which ended a connection that the peer had not closed */
 };
 
 struct srd_tx_ref {
     struct srd_stag_entry *entry; /* pinned between tx and tx_done */
-    uint64_t shift;               /* from where the memory is to its address; of fast regions */
+    uint64_t shift;               /* the memory's address less where it is; 0 but in fast regions */
     uint32_t key;
     uint32_t request; /* whose memory it is: its count in the send queue */
     uint8_t iov;
-    bool remote; /* no request's: a response's */
+    bool remote; /* it is a response's, not a request's */
 };
 
-/* SRD_TX_IMMEDIATE: of a request whose Write is built */
+/* SRD_TX_IMMEDIATE: the immediate data of a request whose Write has been built */
 enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_IMMEDIATE, SRD_TX_RESPONSE };
 
-/* Of a batch, with its staging: in a buffer, so that an idle connection does not keep them. */
+/* The arrays of a batch, and its staging. They have a buffer of their own, which an idle connection gives back. */
 struct srd_tx_batch {
     struct iovec iov[SRD_TX_IOV];
     struct srd_tx_ref refs[SRD_TX_IOV];
@@ -151,26 +153,27 @@ struct srd_tx {
     int first, count;
     struct srd_tx_ref *refs;
     int n_refs;
-    uint32_t *fpdu_end;   /* octets from the beginning of the batch */
-    bool *fpdu_completes; /* it ends a Send or Write */
-    uint32_t n_fpdus, n_gone, octets, taken;
+    uint32_t *fpdu_end;       /* octets from the beginning of the batch */
+    bool *fpdu_completes;     /* it ends a Send or Write */
+    uint32_t n_fpdus, n_gone; /* n_gone: those that TCP has taken whole */
+    uint32_t octets, taken;   /* of the batch; taken: those that TCP has */
 
     /* the message being built */
     enum srd_tx_source source, last_source;
     uint32_t offset; /* in it */
     uint32_t sge, sge_offset;
 
-    uint32_t send_msn, read_msn, atomic_msn; /* next to give; the last: to Atomic Responses */
+    uint32_t send_msn, read_msn, atomic_msn; /* the next to give; atomic_msn: to Atomic Responses */
     bool rtr_due;
     bool blocked;             /* something failed, nothing behind it is sent */
     bool broken_off;          /* FPDUs were taken back: only acknowledgements follow */
-    srd_fault response_fault; /* the source of a Read Request failed so */
+    srd_fault response_fault; /* why the source of a Read Request cannot be read */
     bool stop_set;            /* disconnecting: requests from stop on are not sent */
     uint32_t stop;
 
     uint8_t terminate[SRD_TERMINATE_FPDU_MAX];
-    uint32_t terminate_octets; /* 0 none, or sent already */
-    uint8_t *salvage;          /* rest of a cut batch's last FPDU */
+    uint32_t terminate_octets; /* 0: there is none, or it has been sent */
+    uint8_t *salvage;          /* what is left to send of a cut batch's last FPDU */
     bool ack_last;             /* ending: the final acknowledgement is still to be sent */
 };
 
@@ -180,7 +183,8 @@ struct srd_stream {
     struct srd_rx rx;
     struct srd_tx tx;
 
-    atomic_bool open;     /* sends may go: released (initiator), first FPDU seen (responder) */
+    /* requests may go out: the initiator was released, or the responder has seen the first FPDU */
+    atomic_bool open;
     atomic_bool settle;   /* retirement found a failed request, or the last one before stop */
     atomic_bool closing;  /* disconnect was called */
     atomic_bool cut;      /* the memory of a half-sent FPDU went away: close */
@@ -198,7 +202,7 @@ struct srd_stream {
     uint32_t stag_seed;
     bool quiet; /* ending, and the queues are not flushed; both locks to change */
 
-    _Atomic uint64_t rnr_deadline_ms, end_deadline_ms; /* UINT64_MAX none */
+    _Atomic uint64_t rnr_deadline_ms, end_deadline_ms; /* UINT64_MAX: none */
     unsigned end_again; /* rx: how often the latter may still begin anew (util/deadline.h) */
 };
 
