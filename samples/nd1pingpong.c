@@ -478,7 +478,7 @@ int main(int argc, char **argv)
             printf("%10u %6s %10u %14.2f %16.2f\n", (unsigned)size,
                 size <= threshold ? "Send" : "Read", (unsigned)rounds, one_way * 1e6,
                 size / one_way / 1e6);
-        fflush(stdout);
+        sample_write_out(&sample);
     }
     disconnect();
     close_all();

@@ -152,5 +152,6 @@ int main(int argc, char **argv)
     free(printed);
     free(list);
     NdCleanup();
+    sample_write_out(&sample);
     return 0;
 }

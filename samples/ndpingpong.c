@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         if (!sample.server)
             printf("%10u %10u %14.2f %16.2f\n", (unsigned)size, (unsigned)count, one_way * 1e6,
                 size / one_way / 1e6);
-        fflush(stdout);
+        sample_write_out(&sample);
     }
     sample_disconnect(&sample);
     sample_deregister(&sample, incoming_region);

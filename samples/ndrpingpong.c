@@ -254,7 +254,7 @@ static void print_row(const char *what, ULONG size, ULONG rounds, double seconds
     if (!sample.server)
         printf("%5s %10u %10u %14.2f %16.2f\n", what, (unsigned)size, (unsigned)rounds,
             seconds * 1e6, size / seconds / 1e6);
-    fflush(stdout);
+    sample_write_out(&sample);
 }
 
 static void run(const MESSAGE *peer)

@@ -6,6 +6,7 @@
 #ifndef _WIN32
 #include <netdb.h> /* getaddrinfo */
 #endif
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,12 @@ void sample_fail(SAMPLE *sample, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "\n");
     exit(1);
+}
+
+void sample_write_out(SAMPLE *sample)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        sample_fail(sample, "cannot write to standard output: %s", strerror(errno));
 }
 
 void sample_check(SAMPLE *sample, HRESULT hr, const char *what)
@@ -218,6 +225,7 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
 
         if (letter == 'h' || strcmp(argument, "--help") == 0) {
             printf("%s", usage);
+            sample_write_out(sample);
             exit(0);
         } else if (letter == 'b' || letter == 'p') {
             sample->blocking = letter == 'b';
@@ -240,6 +248,9 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
         usage_error(sample, usage,
             "neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name of a host: ",
             peer);
+    if (!sample->server && sample->address.Ipv4.sin_port == 0)
+        usage_error(
+            sample, usage, "a server has no port 0: give the one that it prints, not ", peer);
     sample_address_text((struct sockaddr *)&sample->address, sample->where, sizeof(sample->where));
 }
 

@@ -65,6 +65,8 @@ BOOL sample_parse_address(
 void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
 /* Ends the program. Takes printf's arguments, without a line end. */
 void sample_fail(SAMPLE *sample, const char *format, ...);
+/* Writes out what was printed. Ends the program if that fails. */
+void sample_write_out(SAMPLE *sample);
 /* "ND_CONNECTION_REFUSED", or "unknown code". */
 const char *sample_code_name(HRESULT hr);
 /* What the user can do about it, or NULL. */

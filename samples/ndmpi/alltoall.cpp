@@ -80,5 +80,6 @@ int main(int argc, char **argv)
                "in all\n",
             (unsigned)ranks, (unsigned long long)bytes, (unsigned)rounds,
             (double)bytes / seconds / 1e6);
+    write_out();
     return 0;
 }

@@ -2,6 +2,7 @@
 // failure.cpp - see failure.h.
 #include "failure.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,12 @@ void fail(const char *text, ...)
     if (report)
         report(message);
     end_with(message);
+}
+
+void write_out()
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fail("cannot write to standard output: %s", strerror(errno));
 }
 
 std::string code_text(HRESULT hr)

@@ -18,6 +18,8 @@ void set_obituary(void (*report)(const std::string &message));
 
 // Takes printf's arguments, without a line end.
 [[noreturn]] void fail(const char *format, ...);
+// Writes out what was printed; fails if that is not possible.
+void write_out();
 // Prints the message and ends without an obituary: the other ranks know already.
 [[noreturn]] void end_with(const std::string &message);
 // The same as text.

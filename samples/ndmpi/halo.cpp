@@ -202,6 +202,7 @@ int main(int argc, char **argv)
         printf("ndhalo: %d x %d blocks of %d x %d cells, %u steps of %.1f us: %016llx, as it has "
                "to be\n",
             nx, ny, side, side, (unsigned)steps, seconds / steps * 1e6, (unsigned long long)sum);
+        write_out();
     }
     for (size_t i = 0; i < neighbours.size(); ++i) {
         delete neighbours[i].out;

@@ -118,12 +118,13 @@ int main(int argc, char **argv)
         if (first)
             printf("%10u %10u %14.2f %16.2f\n", (unsigned)size, (unsigned)rounds, latency * 1e6,
                 size / stream / 1e6);
-        fflush(stdout);
+        write_out();
         progress.at(++done);
     }
     if (first)
         printf("ndlatency: %llu registrations, used %llu times more; memory shared with %u of %d "
                "ranks\n",
             world.cache().made(), world.cache().found(), world.shared_with(), world.size() - 1);
+    write_out();
     return 0;
 }

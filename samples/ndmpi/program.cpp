@@ -25,6 +25,7 @@ Options::Options(
         const char *option = letter && letter != ':' ? strchr(options, letter) : NULL;
         if (letter == 'h' || strcmp(argv[i], "--help") == 0) {
             printf("%s", usage);
+            write_out();
             exit(0);
         }
         if (!option)

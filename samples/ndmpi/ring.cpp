@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 
     if (world.rank() == 0)
         printf("%10s %10s %16s\n", "bytes", "rounds", "us for each hop");
-    fflush(stdout);
+    write_out();
     ULONG size = 1;
     for (ULONG i = 0; i < sizes; ++i, size *= 4) {
         double start = sample_seconds();
@@ -77,9 +77,10 @@ int main(int argc, char **argv)
         if (world.rank() == 0)
             printf("%10u %10u %16.2f\n", (unsigned)size, (unsigned)rounds,
                 (sample_seconds() - start) / rounds / world.size() * 1e6);
-        fflush(stdout);
+        write_out();
     }
     if (world.rank() == 0)
         printf("ndring: all bytes are right\n");
+    write_out();
     return 0;
 }
