@@ -486,16 +486,13 @@ static struct rdma_cm_id *part_locked(struct srd_exchange *exchange)
 {
     struct srd_conn *conn = srd_qp_conn(exchange->qp);
     struct rdma_cm_id *in = exchange->in;
-    unsigned actions;
 
     if (!conn) {
         exchange->in = NULL;
         exchange->state = LOST;
         return in;
     }
-    actions = srd_stream_part(exchange->qp, clock_now_ms());
-    if (actions)
-        srd_conn_apply(conn, actions);
+    srd_conn_part(conn);
     srd_conn_unref(conn);
     return NULL;
 }

@@ -144,6 +144,9 @@ void srd_conn_started(struct srd_conn *conn, unsigned actions);
 /* The queue pair is going, or is reset: no thread is inside the stream when this returns. No lock held. */
 void srd_conn_detach(struct srd_qp *qp);
 
+/* Ends it without a flush (srd_stream_part), also where its attach is under way. Any lock below owner_lock. */
+void srd_conn_part(struct srd_conn *conn);
+
 /* Ends it in an orderly way, in any phase; DISCONNECTED (owner_ops->down) follows once. No lock held. */
 void srd_conn_disconnect(struct srd_conn *conn);
 

@@ -465,6 +465,19 @@ void srd_conn_detach(struct srd_qp *qp)
     srd_conn_unref(conn);
 }
 
+void srd_conn_part(struct srd_conn *conn)
+{
+    unsigned actions = 0;
+
+    lock_acquire(
+        conn->owner_lock); /* an attach under way has ended: before that there may be no stream to end */
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        actions = srd_stream_part(conn->qp, clock_now_ms());
+    lock_release(conn->owner_lock);
+    if (actions)
+        srd_conn_apply(conn, actions);
+}
+
 void srd_conn_disconnect(struct srd_conn *conn)
 {
     unsigned actions = 0;

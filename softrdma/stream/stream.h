@@ -92,10 +92,10 @@ unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms);
 unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms);
 
 /*
- * Of a queue pair whose peer was named by number and address (quiet_end); no lock held.
- * srd_stream_part         the connection is given up, and nothing is flushed. Returns actions.
- * srd_stream_unreachable  there is no connection: if requests are queued, the first fails with IBV_WC_RETRY_EXC_ERR,
- *                         both queues are flushed, and the queue pair is in the error state
+ * Of a queue pair whose peer was named by number and address (quiet_end).
+ * srd_stream_part         the connection is given up, and nothing is flushed; owner_lock held. Returns actions.
+ * srd_stream_unreachable  no lock held: there is no connection. If requests are queued, the first fails with
+ *                         IBV_WC_RETRY_EXC_ERR, both queues are flushed, and the queue pair is in the error state
  */
 unsigned srd_stream_part(struct srd_qp *qp, uint64_t now_ms);
 void srd_stream_unreachable(struct srd_qp *qp, uint64_t now_ms);
