@@ -37,6 +37,13 @@ static _Atomic(ULONG_PTR) *internal_of(OVERLAPPED *overlapped)
     return (_Atomic(ULONG_PTR) *)&overlapped->Internal;
 }
 
+/* Atomic, since a program may give one structure to two requests, by mistake. What is in it then is open. */
+static void set_internal_high(OVERLAPPED *overlapped, ULONG_PTR bytes)
+{
+    atomic_store_explicit(
+        (_Atomic(ULONG_PTR) *)&overlapped->InternalHigh, bytes, memory_order_relaxed);
+}
+
 /* Reads the status alone, as programs may at any time. Acquire pairs with the release in win_overlapped_complete. */
 static LONG status_of(OVERLAPPED *overlapped)
 {
@@ -116,7 +123,7 @@ void win_overlapped_begin(OVERLAPPED *overlapped)
         win_waitable_reset(event);
         win_object_unref(&event->object);
     }
-    overlapped->InternalHigh = 0;
+    set_internal_high(overlapped, 0);
     atomic_store_explicit(internal_of(overlapped), STATUS_IS_PENDING, memory_order_release);
 }
 
@@ -161,7 +168,7 @@ void win_overlapped_deliver(
     struct win_waitable *event = event_of(overlapped);
     struct win_packet *packet = end_request(file, port && wanted);
 
-    overlapped->InternalHigh = bytes;
+    set_internal_high(overlapped, bytes);
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
     atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
     /* From here on the program may free the structure. */
