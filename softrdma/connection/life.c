@@ -465,27 +465,27 @@ void srd_conn_detach(struct srd_qp *qp)
     srd_conn_unref(conn);
 }
 
-void srd_conn_part(struct srd_conn *conn)
+typedef unsigned (*end_of_stream)(struct srd_qp *qp, uint64_t now_ms);
+
+static void end_stream(struct srd_conn *conn, end_of_stream end)
 {
     unsigned actions = 0;
 
-    lock_acquire(
-        conn->owner_lock); /* an attach under way has ended: before that there may be no stream to end */
+    /* The queue pair is not detached meanwhile; and an attach under way, before which there is no stream, has ended. */
+    lock_acquire(conn->owner_lock);
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        actions = srd_stream_part(conn->qp, clock_now_ms());
+        actions = end(conn->qp, clock_now_ms());
     lock_release(conn->owner_lock);
     if (actions)
         srd_conn_apply(conn, actions);
 }
 
+void srd_conn_part(struct srd_conn *conn)
+{
+    end_stream(conn, srd_stream_part);
+}
+
 void srd_conn_disconnect(struct srd_conn *conn)
 {
-    unsigned actions = 0;
-
-    lock_acquire(conn->owner_lock); /* keeps the queue pair from being detached meanwhile */
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        actions = srd_stream_disconnect(conn->qp, clock_now_ms());
-    lock_release(conn->owner_lock);
-    if (actions)
-        srd_conn_apply(conn, actions);
+    end_stream(conn, srd_stream_disconnect);
 }

@@ -3,15 +3,7 @@
  * test_fork.c - a server that forks while its threads talk, scan and open adapters: each child opens an adapter of its
  * own, connects and talks, and the parent's connection goes on.
  */
-#include "tests/support/nd2_end.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/robustness/child.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -166,23 +158,11 @@ static void test_children_have_adapters_of_their_own_whatever_the_parent_did(voi
     pair_close(&parent.pair);
 }
 
-static int group_open(void **state)
-{
-    (void)state;
-    return NdStartup() == ND_SUCCESS ? 0 : -1;
-}
-
-static int group_close(void **state)
-{
-    (void)state;
-    return NdCleanup() == ND_SUCCESS ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_children_have_adapters_of_their_own_whatever_the_parent_did),
     };
 
-    return cmocka_run_group_tests_name("fork", tests, group_open, group_close);
+    return cmocka_run_group_tests_name("fork", tests, child_group_open, child_group_close);
 }

@@ -37,7 +37,7 @@ static _Atomic(ULONG_PTR) *internal_of(OVERLAPPED *overlapped)
     return (_Atomic(ULONG_PTR) *)&overlapped->Internal;
 }
 
-/* Atomic, since a program may give one structure to two requests, by mistake. What is in it then is open. */
+/* Atomic, since a program may give one structure to two requests, by mistake. Its count is then that of either. */
 static void set_internal_high(OVERLAPPED *overlapped, ULONG_PTR bytes)
 {
     atomic_store_explicit(

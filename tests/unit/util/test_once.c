@@ -70,7 +70,7 @@ static void join_well(pthread_t thread)
     assert_null(error);
 }
 
-static void test_failure_is_told_and_not_remembered(void **state)
+static void test_failure_is_returned_and_the_next_call_tries_again(void **state)
 {
     struct once once = ONCE_INIT;
 
@@ -167,7 +167,7 @@ static void test_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_failure_is_told_and_not_remembered, setup),
+        cmocka_unit_test_setup(test_failure_is_returned_and_the_next_call_tries_again, setup),
         cmocka_unit_test_setup(test_other_threads_wait_for_the_first, setup),
         cmocka_unit_test_setup(test_those_that_waited_try_after_a_failure, setup),
         cmocka_unit_test_setup(
