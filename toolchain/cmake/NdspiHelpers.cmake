@@ -28,6 +28,17 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 
+# Compilations that were done before are taken from ccache, where it is installed.
+find_program(NDSPI_CCACHE ccache)
+mark_as_advanced(NDSPI_CCACHE)
+if(NDSPI_CCACHE)
+    foreach(language C CXX)
+        if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+            set(CMAKE_${language}_COMPILER_LAUNCHER ${NDSPI_CCACHE})
+        endif()
+    endforeach()
+endif()
+
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 include(NdspiRdmaCore)
