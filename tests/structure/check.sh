@@ -57,4 +57,64 @@ if command -v clang-tidy > /dev/null; then
     sed -i 's/n, 0/0, n/' tree/util/file.c
     finds tidy 0 '^tidy: nothing found'
 fi
+
+# The messages of commits, and which files clang-tidy reads where only the changed ones are asked for.
+if command -v git > /dev/null; then
+    git() { command git -C tree -c user.name=a -c user.email=a@b -c commit.gpgsign=false "$@"; }
+    # commit LINES MESSAGE: with so many lines of the product.
+    commit() {
+        mkdir -p tree/util
+        seq "$1" > tree/util/text
+        git add util
+        git commit -q --allow-empty -m "$2"
+        git reset -q --soft HEAD
+    }
+    finds commits 0 'no clone that has the commit'
+    git init -q
+    commit 1 landed
+    git rev-parse HEAD > tree/toolchain/landed
+    finds commits 0 '^commits: nothing found'
+    commit 12 "$(printf '%072d' 0)"
+    commit 40 "$(printf 'a subject\n\nbecause')"
+    finds commits 0 '^commits: nothing found'
+    # message STATUS REGEX LINES MESSAGE: of a commit that is taken back.
+    message() {
+        commit "$3" "$4"
+        finds commits "$1" "$2"
+        git reset -q --hard HEAD~
+    }
+    message 1 '^[0-9a-f]{10}: a subject of 73 characters, 72 are the most: 0' 1 "$(printf '%073d' 0)"
+    message 1 'a subject with ";" has two topics' 1 'one; two'
+    message 1 'ends with a full stop: one\.$' 1 'one.'
+    message 1 'no empty line behind the subject' 1 "$(printf 'one\ntwo')"
+    message 1 'no body that says why, for 160 lines' 200 'one'
+    message 1 'no body that says why' 200 "$(printf 'one\n\nSigned-off-by: a <a@b>')"
+    message 0 'nothing found' 45 'one'
+    git reset -q --hard HEAD~2
+    # finds_changed STATUS REGEX: in the files that differ from the landed commit.
+    finds_changed()
+    {
+        local status=0
+        ROOT=$PWD/tree "$check" -c "$PWD/build" tidy > said 2>&1 || status=$?
+        if [ "$status" != "$1" ] || ! grep -qE -- "$2" said; then
+            echo "tidy of what changed: status $status, not $1 with \"$2\":"
+            cat said
+            failed=1
+        fi
+    }
+    if command -v clang-tidy > /dev/null; then
+        printf '#include "util/file.h"\n#include <string.h>\nvoid f(char *p, int n);\n%s\n' \
+            'void f(char *p, int n) { memset(p, n, 0); }' > tree/util/file.c
+        echo 'struct s;' > tree/util/file.h
+        git add util
+        git commit -q -m "files"
+        git rev-parse HEAD > tree/toolchain/landed
+        finds_changed 0 '^tidy: nothing found'
+        echo 'struct t;' >> tree/util/file.h # which the other includes
+        finds_changed 1 'file\.c:4:.*bugprone-suspicious-memset-usage'
+        git checkout -q util/file.h
+        echo '/* text */' >> tree/util/file.c
+        finds_changed 1 'file\.c:4:.*bugprone-suspicious-memset-usage'
+    fi
+fi
 exit $failed

@@ -3,6 +3,8 @@
 #   nd_library(NAME SHARED|STATIC|OBJECT SOURCES ... [PUBLIC_INCLUDE dir...] [LINK lib...] [MAP file])
 #   nd_wide_sources(LIBRARY source...)     adds sources with wide text, compiled for each width of wchar_t
 #   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
+#   nd_sanitized(TEST...)                  tests that a change has to pass under the sanitizers, too
+#   nd_short(TEST...)                      of those that run on kernel devices: a change has to pass them there
 #   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property
 #   NDSPI_SAMPLE_NAMES
 #   nd_depend_on_folders(TARGET [BUT...])  TARGET builds what "all" builds of every folder that was added before, but
@@ -55,7 +57,7 @@ add_compile_options(${NDSPI_WARNINGS} -Wpointer-arith -Wvla
 add_compile_definitions(_GNU_SOURCE NDSPI_NO_CRT)
 
 if(NDSPI_SANITIZE)
-    add_compile_options(-fsanitize=${NDSPI_SANITIZE} -fno-omit-frame-pointer -g -O1)
+    add_compile_options(-fsanitize=${NDSPI_SANITIZE} -fno-omit-frame-pointer -g1 -O1)
     add_link_options(-fsanitize=${NDSPI_SANITIZE})
     if(NDSPI_SANITIZE MATCHES "undefined")
         add_compile_options(-fno-sanitize-recover=undefined)
@@ -119,6 +121,28 @@ function(nd_test)
     set_tests_properties(${A_NAME} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
         SKIP_RETURN_CODE 77
         ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1;${A_ENV}")
+    nd_sanitized(${A_NAME})
+    add_dependencies(sanitized ${target})
+    foreach(argument ${A_ARGS}) # programs that it runs
+        if(argument MATCHES "^\\$<TARGET_FILE:([^>]+)>$")
+            add_dependencies(${target} ${CMAKE_MATCH_1})
+        endif()
+    endforeach()
+endfunction()
+
+# Programs of nd_test run product code with threads or octets of others; so do some scripts. Label and target have one
+# name: `./run sanitize` builds the target and runs the label, with --all everything.
+add_custom_target(sanitized)
+function(nd_sanitized)
+    foreach(name ${ARGN})
+        set_property(TEST ${name} APPEND PROPERTY LABELS sanitized)
+    endforeach()
+endfunction()
+
+function(nd_short)
+    foreach(name ${ARGN})
+        set_property(TEST ${name} APPEND PROPERTY LABELS short)
+    endforeach()
 endfunction()
 
 # nd_path(shm|tcp TEST...): what carries softrdma's data between two ends on one host in these tests: memory that they
@@ -133,7 +157,8 @@ function(nd_path path)
 endfunction()
 
 # nd_both_ways(TEST COMMAND...): TEST, which runs that, has ends that share memory; TEST.tcp is the same over TCP. That
-# has the label tcp and no other: what runs tests by label on kernel devices has no use for it.
+# has the label tcp, and "sanitized" if TEST has it, but no other: what runs tests by label on kernel devices has no use
+# for it.
 function(nd_both_ways name)
     add_test(NAME ${name}.tcp COMMAND ${ARGN})
     foreach(property TIMEOUT SKIP_RETURN_CODE PROCESSORS RUN_SERIAL ENVIRONMENT)
@@ -143,6 +168,10 @@ function(nd_both_ways name)
         endif()
     endforeach()
     set_tests_properties(${name}.tcp PROPERTIES LABELS tcp)
+    get_test_property(${name} LABELS labels)
+    if(sanitized IN_LIST labels)
+        nd_sanitized(${name}.tcp)
+    endif()
     nd_path(shm ${name})
     nd_path(tcp ${name}.tcp)
 endfunction()
