@@ -63,6 +63,7 @@ listed() {
         echo '#define ABI_SLOT(I, M, S) @method I.M@'
         echo '#define ABI_SLOTS(I, ...) @interface I@ @type I@'
         echo '#define ABI_FUNCTION(N, ...) @function N@'
+        echo "#include \"$root/tests/support/spec_codes.h\""
         echo "#include \"$here/abi.def\""
     } | "$cc" -E -P -xc - | tr '@' '\n' | grep -E '^(type|field|constant|identifier|method|interface|function) ' |
         sed -E 's/ *\. */./; s/\[.*\]//' | sort -u

@@ -11,6 +11,8 @@
 #include <objbase.h>
 #include <unknwn.h>
 
+#include "../support/spec_codes.h"
+
 /* Identifiers are taken from the text of the headers, by a DEFINE_GUID of our own. */
 #undef DEFINE_GUID
 #define DEFINE_GUID(name, l, w1, w2, b0, b1, b2, b3, b4, b5, b6, b7)                               \

@@ -69,6 +69,7 @@ complete() {
         echo '#define NDK_FIELD(type, field, ...) @type.field@'
         echo '#undef NDK_SLOT'
         echo '#define NDK_SLOT(type, field, ...) @type.field@'
+        echo "#include \"$root/tests/support/spec_codes.h\""
         echo "#include \"$here/ndk.def\""
         echo "#include \"$here/ndkwdm.def\""
     } | "$cc" -E -P -I"$here" -xc - | grep -oE '@ *[A-Za-z_0-9]+ *(\. *[A-Za-z_0-9]+)? *@' | tr -d '@ ' |

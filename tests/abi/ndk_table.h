@@ -15,6 +15,8 @@
 #include <wskndk.h>
 #endif
 
+#include "../support/spec_codes.h"
+
 #ifdef __cplusplus
 #define NDK_ASSERT  static_assert
 #define NDK_ALIGNOF alignof

@@ -12,6 +12,8 @@
 #include <ndspi.h>
 #include <ndprovider.h>
 
+#include "../support/spec_codes.h"
+
 enum kind { NUMBER, IDENTIFIER, SLOT };
 
 struct row {

@@ -17,6 +17,7 @@
 
 #include "tables.h"
 #include "tests/conformance/list.h"
+#include "tests/support/spec_codes.h"
 
 /* ---- what there is: a row of ndk.def ---- */
 
