@@ -67,7 +67,7 @@ static void take_packet(void)
     DWORD octets;
 
     if (!GetQueuedCompletionStatus(port, &octets, &key, &ended, SOON_MS))
-        check((HRESULT)0x8000FFFF, "GetQueuedCompletionStatus");
+        check((HRESULT)SPEC_E_UNEXPECTED, "GetQueuedCompletionStatus");
 }
 
 static void drain(struct nd2_end *end)
@@ -97,7 +97,7 @@ static double run_getresults(void)
 
     for (int i = 0; i < CALLS; i++)
         if (active.cq->lpVtbl->GetResults(active.cq, &result, 1))
-            check((HRESULT)0x8000FFFF, "GetResults of an empty queue");
+            check((HRESULT)SPEC_E_UNEXPECTED, "GetResults of an empty queue");
     return (now_ns() - start) / CALLS;
 }
 

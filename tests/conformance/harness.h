@@ -26,16 +26,17 @@
 #include <string.h>
 
 #include "rows.h"
+#include "../support/spec_codes.h"
 
 /* How long anything may take before it counts as never, in ms: emulated machines are slow. */
 #define DEADLINE_MS 30000
 
 /* Statuses that clients meet and that have no ND_ name. */
-#define NT_DATA_ERROR                 ((HRESULT)0xC000003E)
-#define NT_BAD_NETWORK_NAME           ((HRESULT)0xC00000CC)
-#define NT_CONNECTION_DISCONNECTED    ((HRESULT)0xC000020C)
-#define NT_ADDRESS_ALREADY_ASSOCIATED ((HRESULT)0xC0000238)
-#define NT_ADDRESS_NOT_ASSOCIATED     ((HRESULT)0xC0000239)
+#define NT_DATA_ERROR                 ((HRESULT)SPEC_STATUS_DATA_ERROR)
+#define NT_BAD_NETWORK_NAME           ((HRESULT)SPEC_STATUS_BAD_NETWORK_NAME)
+#define NT_CONNECTION_DISCONNECTED    ((HRESULT)SPEC_STATUS_CONNECTION_DISCONNECTED)
+#define NT_ADDRESS_ALREADY_ASSOCIATED ((HRESULT)SPEC_STATUS_ADDRESS_ALREADY_ASSOCIATED)
+#define NT_ADDRESS_NOT_ASSOCIATED     ((HRESULT)SPEC_STATUS_ADDRESS_NOT_ASSOCIATED)
 
 struct dialect;
 extern const struct dialect dialect_v2, dialect_v1; /* see dialect.h */

@@ -15,7 +15,7 @@ static void close_under(struct node *node, any_object object, struct op *op)
     expect_status(ND_PENDING, result_of(object, op));
     close_file(node);
     expect_status(ND_CANCELED, wait_op(object, op));
-    expect_equal(0xC0000120, (ULONG)op->overlapped.Internal);
+    expect_equal(SPEC_ND_CANCELED, (ULONG)op->overlapped.Internal);
 }
 
 static void with_a_notify(void)
@@ -197,7 +197,7 @@ static DWORD WINAPI notify_until_refused(void *arg)
             return 0;
         if (WaitForSingleObject(racer->op->event, DEADLINE_MS) != WAIT_OBJECT_0)
             return ++racer->wrong;
-        racer->wrong += (ULONG)racer->op->overlapped.Internal != 0xC0000120;
+        racer->wrong += (ULONG)racer->op->overlapped.Internal != SPEC_ND_CANCELED;
     }
 }
 

@@ -52,7 +52,7 @@ static void cancels_come_in_the_order_of_the_calls(void)
             struct packet packet = take_packet(port, 0);
             expect_pointer(&ops[i ^ reverse]->overlapped, packet.overlapped);
             expect_true(!packet.ok);
-            expect_equal(995, packet.error); /* ERROR_OPERATION_ABORTED */
+            expect_equal(SPEC_ERROR_OPERATION_ABORTED, packet.error);
             expect_equal(11, packet.key);
             expect_status(ND_CANCELED, result_of(cqs[i ^ reverse], ops[i ^ reverse]));
         }
@@ -73,7 +73,7 @@ static void one_cancel_ends_all_in_issue_order(void)
     for (int i = 0; i < 8; i++) {
         struct packet packet = take_packet(port, 0);
         expect_pointer(&ops[i]->overlapped, packet.overlapped);
-        expect_equal(995, packet.error);
+        expect_equal(SPEC_ERROR_OPERATION_ABORTED, packet.error);
     }
     expect_no_packet(port);
 }

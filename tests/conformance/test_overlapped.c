@@ -118,7 +118,7 @@ static void pending_structure(void)
     OVERLAPPED before = op->overlapped;
     SetEvent(op->event);
     expect_status(ND_PENDING, start_notify(cq, op));
-    expect_equal(0x103, op->overlapped.Internal);
+    expect_equal(SPEC_ND_PENDING, op->overlapped.Internal);
     expect_equal(0, op->overlapped.InternalHigh);
     expect_pointer(before.hEvent, op->overlapped.hEvent);
     expect_equal(before.Offset, op->overlapped.Offset);
@@ -126,7 +126,7 @@ static void pending_structure(void)
     expect_true(!event_is_set(op)); /* reset at the start */
     expect_status(ND_PENDING, result_of(cq, op));
     expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
-    expect_equal(0xC0000120, (ULONG)op->overlapped.Internal);
+    expect_equal(SPEC_ND_CANCELED, (ULONG)op->overlapped.Internal);
     expect_equal(0, op->overlapped.InternalHigh);
     expect_true(event_is_set(op));
 }
@@ -316,7 +316,7 @@ static void second_port_for_a_file(void)
     HANDLE first = new_port(), second = new_port();
     attach(first, node->file, 1);
     expect_pointer(NULL, CreateIoCompletionPort(node->file, second, 2, 0));
-    expect_equal(87, GetLastError()); /* ERROR_INVALID_PARAMETER */
+    expect_equal(SPEC_ERROR_INVALID_PARAMETER, GetLastError());
 }
 
 static void user_packets_pass(void)
@@ -405,7 +405,7 @@ static void dequeued_error_of_an_overrun(void)
     for (int i = 0; i < 2; i++)
         expect_status(ND_SUCCESS, CALL(qp, Receive, TAG(i), NULL, 0));
     expect_status(ND_SUCCESS, CALL(qp, Flush));
-    expect_packet(port, 1, op, 234); /* ERROR_MORE_DATA: 0x80000005 counts as a failure */
+    expect_packet(port, 1, op, SPEC_ERROR_MORE_DATA); /* ND_BUFFER_OVERFLOW counts as a failure */
     expect_status(ND_BUFFER_OVERFLOW, result_of(cq, op));
 }
 

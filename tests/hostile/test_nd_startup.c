@@ -5,6 +5,7 @@
  * good peer is served by the same objects as far as the interface allows.
  */
 #include "tests/hostile/nd_scene.h"
+#include "tests/support/spec_codes.h"
 
 #include "util/clock.h"
 
@@ -216,7 +217,7 @@ static void test_accept_of_a_silent_peer_times_out(void **state)
         program_open(&program, (enum nd_manner)manner);
         program_listen(&program);
         reach_accept(manner == 0);
-        assert_int_equal(program_accept_end(&program), (HRESULT)0xC00000B5);
+        assert_int_equal(program_accept_end(&program), (HRESULT)SPEC_ND_IO_TIMEOUT);
         expect_flushed();
         assert_int_equal(peer_answer(&peer), PEER_NO_ANSWER);
         program_renew(&program);
@@ -318,7 +319,7 @@ static void test_connect_to_a_silent_peer_times_out(void **state)
         assert_int_equal(setenv("NDSPI_SOFT_ANSWER_MS", "50", 1), 0);
         program_open(&program, (enum nd_manner)manner);
         program_connect_begin(&program, port_be);
-        assert_int_equal(program_connect_end(&program), (HRESULT)0xC00000B5);
+        assert_int_equal(program_connect_end(&program), (HRESULT)SPEC_ND_IO_TIMEOUT);
         assert_int_equal(unsetenv("NDSPI_SOFT_ANSWER_MS"), 0);
         close(listener);
         program_open(&other, (enum nd_manner)manner);

@@ -6,6 +6,7 @@
 #include "ndspi/tools/end.h"
 
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include <string.h>
 
@@ -192,7 +193,7 @@ static void test_patience_is_for_each_answer(void **state)
     assert_int_equal(device.taken, 6);
     assert_false(exchange(false, 3, silent, 4));
     assert_string_equal(end.failure.step, "Receive");
-    assert_int_equal(end.failure.status, (HRESULT)0xC00000B5); /* ND_IO_TIMEOUT */
+    assert_int_equal(end.failure.status, (HRESULT)SPEC_ND_IO_TIMEOUT);
 }
 
 int main(void)

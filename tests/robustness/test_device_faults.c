@@ -52,27 +52,27 @@ static const struct {
     enum ibv_wc_status device;
     HRESULT initiator, receive;
 } statuses[] = {
-    { IBV_WC_LOC_LEN_ERR, (HRESULT)0xC000003C, (HRESULT)0x80000005 },
-    { IBV_WC_LOC_QP_OP_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
-    { IBV_WC_LOC_EEC_OP_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
-    { IBV_WC_LOC_PROT_ERR, (HRESULT)0xC0000005, (HRESULT)0xC0000005 },
-    { IBV_WC_WR_FLUSH_ERR, (HRESULT)0xC0000120, (HRESULT)0xC0000120 },
-    { IBV_WC_MW_BIND_ERR, (HRESULT)0xC0000005, (HRESULT)0xC0000005 },
-    { IBV_WC_BAD_RESP_ERR, (HRESULT)0xC000003E, (HRESULT)0xC000003E },
-    { IBV_WC_LOC_ACCESS_ERR, (HRESULT)0xC0000005, (HRESULT)0xC0000005 },
-    { IBV_WC_REM_INV_REQ_ERR, (HRESULT)0xC000003E, (HRESULT)0xC000003E },
-    { IBV_WC_REM_ACCESS_ERR, (HRESULT)0xC0000005, (HRESULT)0xC0000005 },
-    { IBV_WC_REM_OP_ERR, (HRESULT)0xC000003E, (HRESULT)0xC000003E },
-    { IBV_WC_RETRY_EXC_ERR, (HRESULT)0xC00000B5, (HRESULT)0xC00000B5 },
-    { IBV_WC_RNR_RETRY_EXC_ERR, (HRESULT)0xC00000B5, (HRESULT)0xC00000B5 },
-    { IBV_WC_LOC_RDD_VIOL_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
-    { IBV_WC_REM_INV_RD_REQ_ERR, (HRESULT)0xC000003E, (HRESULT)0xC000003E },
-    { IBV_WC_REM_ABORT_ERR, (HRESULT)0xC000013D, (HRESULT)0xC000013D },
-    { IBV_WC_INV_EECN_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
-    { IBV_WC_INV_EEC_STATE_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
-    { IBV_WC_FATAL_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
-    { IBV_WC_RESP_TIMEOUT_ERR, (HRESULT)0xC00000B5, (HRESULT)0xC00000B5 },
-    { IBV_WC_GENERAL_ERR, (HRESULT)0xC00000E5, (HRESULT)0xC00000E5 },
+    { IBV_WC_LOC_LEN_ERR, (HRESULT)SPEC_ND_DATA_OVERRUN, (HRESULT)SPEC_ND_BUFFER_OVERFLOW },
+    { IBV_WC_LOC_QP_OP_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
+    { IBV_WC_LOC_EEC_OP_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
+    { IBV_WC_LOC_PROT_ERR, (HRESULT)SPEC_ND_ACCESS_VIOLATION, (HRESULT)SPEC_ND_ACCESS_VIOLATION },
+    { IBV_WC_WR_FLUSH_ERR, (HRESULT)SPEC_ND_CANCELED, (HRESULT)SPEC_ND_CANCELED },
+    { IBV_WC_MW_BIND_ERR, (HRESULT)SPEC_ND_ACCESS_VIOLATION, (HRESULT)SPEC_ND_ACCESS_VIOLATION },
+    { IBV_WC_BAD_RESP_ERR, (HRESULT)SPEC_STATUS_DATA_ERROR, (HRESULT)SPEC_STATUS_DATA_ERROR },
+    { IBV_WC_LOC_ACCESS_ERR, (HRESULT)SPEC_ND_ACCESS_VIOLATION, (HRESULT)SPEC_ND_ACCESS_VIOLATION },
+    { IBV_WC_REM_INV_REQ_ERR, (HRESULT)SPEC_STATUS_DATA_ERROR, (HRESULT)SPEC_STATUS_DATA_ERROR },
+    { IBV_WC_REM_ACCESS_ERR, (HRESULT)SPEC_ND_ACCESS_VIOLATION, (HRESULT)SPEC_ND_ACCESS_VIOLATION },
+    { IBV_WC_REM_OP_ERR, (HRESULT)SPEC_STATUS_DATA_ERROR, (HRESULT)SPEC_STATUS_DATA_ERROR },
+    { IBV_WC_RETRY_EXC_ERR, (HRESULT)SPEC_ND_IO_TIMEOUT, (HRESULT)SPEC_ND_IO_TIMEOUT },
+    { IBV_WC_RNR_RETRY_EXC_ERR, (HRESULT)SPEC_ND_IO_TIMEOUT, (HRESULT)SPEC_ND_IO_TIMEOUT },
+    { IBV_WC_LOC_RDD_VIOL_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
+    { IBV_WC_REM_INV_RD_REQ_ERR, (HRESULT)SPEC_STATUS_DATA_ERROR, (HRESULT)SPEC_STATUS_DATA_ERROR },
+    { IBV_WC_REM_ABORT_ERR, (HRESULT)SPEC_ND_REMOTE_ERROR, (HRESULT)SPEC_ND_REMOTE_ERROR },
+    { IBV_WC_INV_EECN_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
+    { IBV_WC_INV_EEC_STATE_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
+    { IBV_WC_FATAL_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
+    { IBV_WC_RESP_TIMEOUT_ERR, (HRESULT)SPEC_ND_IO_TIMEOUT, (HRESULT)SPEC_ND_IO_TIMEOUT },
+    { IBV_WC_GENERAL_ERR, (HRESULT)SPEC_ND_INTERNAL_ERROR, (HRESULT)SPEC_ND_INTERNAL_ERROR },
 };
 
 /* A failed completion says nothing but which request it is: kind and contexts are the provider's to remember. */
@@ -102,8 +102,8 @@ static void test_every_status_of_a_send(void **state)
         assert_true(fake_complete(0, false, statuses[i].device, 0));
         assert_int_equal(nd2_end_results(&end, results, 3, SOON_MS), 3);
         expect_result(&results[0], statuses[i].initiator, Nd2RequestTypeSend, (void *)0x22);
-        expect_result(&results[1], (HRESULT)0xC0000120, Nd2RequestTypeSend, (void *)0x33);
-        expect_result(&results[2], (HRESULT)0xC0000120, Nd2RequestTypeReceive, (void *)0x44);
+        expect_result(&results[1], (HRESULT)SPEC_ND_CANCELED, Nd2RequestTypeSend, (void *)0x33);
+        expect_result(&results[2], (HRESULT)SPEC_ND_CANCELED, Nd2RequestTypeReceive, (void *)0x44);
         assert_int_equal(nd2_end_results(&end, results, 1, 0), 0);
         released_end(NULL);
     }
@@ -148,8 +148,8 @@ static void test_every_kind_of_request_is_remembered(void **state)
     assert_int_equal(nd2_end_results(&end, results, 4, SOON_MS), 4);
     expect_result(&results[0], ND_SUCCESS, Nd2RequestTypeBind, (void *)1);
     expect_result(&results[1], ND_SUCCESS, Nd2RequestTypeRead, (void *)2);
-    expect_result(&results[2], (HRESULT)0xC0000005, Nd2RequestTypeWrite, (void *)3);
-    expect_result(&results[3], (HRESULT)0xC0000120, Nd2RequestTypeInvalidate, (void *)4);
+    expect_result(&results[2], (HRESULT)SPEC_ND_ACCESS_VIOLATION, Nd2RequestTypeWrite, (void *)3);
+    expect_result(&results[3], (HRESULT)SPEC_ND_CANCELED, Nd2RequestTypeInvalidate, (void *)4);
     mw->lpVtbl->Release(mw);
 }
 
@@ -259,9 +259,9 @@ static void expect_removed(struct waiting *waiting)
     void *object;
 
 #define REMOVED(call)                                                                              \
-    assert_int_equal(nd2_end_wait(&end, end.cq, (call), SOON_MS), (HRESULT)0xC00002B6)
+    assert_int_equal(nd2_end_wait(&end, end.cq, (call), SOON_MS), (HRESULT)SPEC_ND_DEVICE_REMOVED)
     for (unsigned i = 0; i < WAITING; i++)
-        assert_int_equal(waiting_end(waiting, i), (HRESULT)0xC00002B6);
+        assert_int_equal(waiting_end(waiting, i), (HRESULT)SPEC_ND_DEVICE_REMOVED);
     REMOVED(adapter->lpVtbl->Query(adapter, &info, &size));
     REMOVED(adapter->lpVtbl->CreateCompletionQueue(
         adapter, &IID_IND2CompletionQueue, end.file, 4, 0, 0, &object));
@@ -323,8 +323,8 @@ static void test_removal_with_requests_under_way(void **state)
     fake_remove();
     fake_raise_device_fatal();
     assert_int_equal(WaitForSingleObject(end.event, SOON_MS), WAIT_OBJECT_0);
-    assert_int_equal(
-        end.cq->lpVtbl->GetOverlappedResult(end.cq, &overlapped, FALSE), (HRESULT)0xC00002B6);
+    assert_int_equal(end.cq->lpVtbl->GetOverlappedResult(end.cq, &overlapped, FALSE),
+        (HRESULT)SPEC_ND_DEVICE_REMOVED);
     assert_int_equal(end.cq->lpVtbl->GetResults(end.cq, results, 3), 0);
 }
 
@@ -349,7 +349,7 @@ static void test_a_completion_queue_fails(void **state)
 
         assert_int_equal(WaitForSingleObject(overlapped[i].hEvent, SOON_MS), WAIT_OBJECT_0);
         hr = end.cq->lpVtbl->GetOverlappedResult(end.cq, &overlapped[i], FALSE);
-        assert_int_equal(hr, (HRESULT)0x80000005);
+        assert_int_equal(hr, (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
     }
     for (int i = 0; i < 3; i++) {
         HRESULT hr = end.cq->lpVtbl->Notify(end.cq, types[i], &overlapped[i]);
@@ -358,7 +358,7 @@ static void test_a_completion_queue_fails(void **state)
             assert_int_equal(WaitForSingleObject(overlapped[i].hEvent, SOON_MS), WAIT_OBJECT_0);
             hr = end.cq->lpVtbl->GetOverlappedResult(end.cq, &overlapped[i], FALSE);
         }
-        assert_int_equal(hr, (HRESULT)0x80000005);
+        assert_int_equal(hr, (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
         CloseHandle(overlapped[i].hEvent);
     }
     assert_int_equal(end.cq->lpVtbl->GetResults(end.cq, &result, 1), 0);
@@ -401,11 +401,11 @@ static void test_no_port_to_the_peer(void **state)
     fake_reset();
     assert_int_equal(nd2_end_open(&end, &options), ND_SUCCESS);
     fake_break(FAKE_CONNECT, EADDRNOTAVAIL);
-    assert_int_equal(nd2_end_connect(&end, htons(7)), (HRESULT)0xC0000209);
+    assert_int_equal(nd2_end_connect(&end, htons(7)), (HRESULT)SPEC_ND_TOO_MANY_ADDRESSES);
     assert_int_equal(
         end.connector->lpVtbl->GetLocalAddress(end.connector, (struct sockaddr *)&local, &octets),
         ND_SUCCESS);
-    assert_int_equal(connect_again(), (HRESULT)0xC0000209);
+    assert_int_equal(connect_again(), (HRESULT)SPEC_ND_TOO_MANY_ADDRESSES);
     assert_int_equal(fake_bound_port_be(), 0);
     fake_break(FAKE_CONNECT, 0);
     assert_int_equal(connect_again(), ND_SUCCESS);

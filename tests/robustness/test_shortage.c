@@ -65,7 +65,7 @@ static void give_descriptors(void)
 
 static bool is_shortage(HRESULT hr)
 {
-    return hr == (HRESULT)0xC000009A || hr == (HRESULT)0xC0000017;
+    return hr == (HRESULT)SPEC_ND_INSUFFICIENT_RESOURCES || hr == (HRESULT)SPEC_ND_NO_MEMORY;
 }
 
 /* Succeeded, or failed for the right reason. */
@@ -97,14 +97,14 @@ static bool ask_first(unsigned left)
     CHECK(NdStartup() == ND_SUCCESS);
     take_descriptors(left);
     hr = NdQueryAddressList(0, NULL, &size);
-    CHECK(hr == (HRESULT)0x80000005 || is_shortage(hr));
+    CHECK(hr == (HRESULT)SPEC_ND_BUFFER_OVERFLOW || is_shortage(hr));
     CHECK_CODE(NdCheckAddress((struct sockaddr *)&local, sizeof local));
     CHECK_CODE(open_adapter(&adapter));
     if (adapter)
         adapter->lpVtbl->Release(adapter);
     give_descriptors();
     size = 0;
-    CHECK(NdQueryAddressList(0, NULL, &size) == (HRESULT)0x80000005);
+    CHECK(NdQueryAddressList(0, NULL, &size) == (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
     CHECK(open_adapter(&adapter) == ND_SUCCESS);
     adapter->lpVtbl->Release(adapter);
     return NdCleanup() == ND_SUCCESS;

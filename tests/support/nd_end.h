@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/support/spec_codes.h"
+
 /* A wait ends after ND_END_WAIT_MS, with ND_PENDING. */
 enum { ND_END_WAIT_MS = 20000, ND_END_READ_LIMIT = 8 };
 

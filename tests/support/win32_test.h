@@ -22,6 +22,8 @@
 
 #include <errno.h>
 
+#include "tests/support/spec_codes.h"
+
 /*
  * The expected value where this library and Wine (with msvcrt.dll, the C runtime MinGW links) differ, and the reason.
  * A test that does not run under Wine stands in #ifndef _WIN32 with the reason behind it. docs/windows-names.md lists

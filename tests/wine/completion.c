@@ -142,9 +142,10 @@ static void begin_connect(struct request *request)
 
 static void begin(struct request *request, int kind)
 {
-    static const HRESULT statuses[KINDS] = { ND_SUCCESS, (HRESULT)0x80000005, (HRESULT)0xC0000120,
-        (HRESULT)0xC0000236 };
-    static const DWORD errors[KINDS] = { 0, 234, 995, 1225 };
+    static const HRESULT statuses[KINDS] = { ND_SUCCESS, (HRESULT)SPEC_ND_BUFFER_OVERFLOW,
+        (HRESULT)SPEC_ND_CANCELED, (HRESULT)SPEC_ND_CONNECTION_REFUSED };
+    static const DWORD errors[KINDS] = { 0, SPEC_ERROR_MORE_DATA, SPEC_ERROR_OPERATION_ABORTED,
+        SPEC_ERROR_CONNECTION_REFUSED };
 
     *request = (struct request){ .kind = kind, .status = statuses[kind], .error = errors[kind] };
     switch (kind) {
@@ -247,7 +248,7 @@ static void test_64_requests_end_in_another_order_with_four_statuses(void **stat
         order[i] = other;
     }
     for (int i = 0; i < REQUESTS; i++)
-        assert_int_equal(requests[i].overlapped.Internal, 0x103);
+        assert_int_equal(requests[i].overlapped.Internal, SPEC_ND_PENDING);
     for (int i = 0; i < REQUESTS; i++)
         end(&requests[order[i]]);
     for (int i = 0; i < REQUESTS; i++)
@@ -276,11 +277,11 @@ static void test_cancelled_requests_are_in_the_port_in_order(void **state)
         check(cq->lpVtbl->CancelOverlappedRequests(cq), "CancelOverlappedRequests");
         for (int i = 0; i < PENDING; i++) {
             assert_false(GetQueuedCompletionStatus(port, &octets, &key, &ended, 0));
-            assert_int_equal(GetLastError(), 995);
+            assert_int_equal(GetLastError(), SPEC_ERROR_OPERATION_ABORTED);
             assert_ptr_equal(ended, &overlapped[i]);
         }
         assert_false(GetQueuedCompletionStatus(port, &octets, &key, &ended, 0));
-        assert_int_equal(GetLastError(), WAIT_TIMEOUT);
+        assert_int_equal(GetLastError(), SPEC_WAIT_TIMEOUT);
     }
     assert_int_equal(cq->lpVtbl->Release(cq), 0);
     close_adapter();
@@ -374,7 +375,7 @@ static DWORD open_handles(void)
         octets *= 2;
         assert_non_null(table = realloc(table, octets));
         status = query(SYSTEM_EXTENDED_HANDLES, table, octets, &used);
-    } while (status == (LONG)0xC0000004); /* STATUS_INFO_LENGTH_MISMATCH */
+    } while (status == (LONG)SPEC_STATUS_INFO_LENGTH_MISMATCH);
     assert_int_equal(status, 0);
     entries = (struct entry *)(table + 2);
     for (ULONG_PTR i = 0; i < table[0]; i++)

@@ -18,6 +18,8 @@
 #include <mstcpip.h>
 #include <stddef.h>
 
+#include "../support/spec_codes.h"
+
 enum { ENTRY_OCTETS = 628, MAX_ENTRIES = 64, SOON_MS = 10000 };
 
 static const GUID id_v2 = { 0x78C684C4, 0x5FBB, 0x4819,
@@ -78,12 +80,12 @@ static int read_catalogue(VOID)
     int count;
 
     assert_int_equal(WSCEnumProtocols(NULL, NULL, &size, &error), SOCKET_ERROR);
-    assert_int_equal(error, 10055);
+    assert_int_equal(error, SPEC_WSAENOBUFS);
     assert_true(size > 0 && size <= sizeof(catalogue));
     needed = size--;
     assert_int_equal(
         WSCEnumProtocols(NULL, (WSAPROTOCOL_INFOW *)catalogue, &size, &error), SOCKET_ERROR);
-    assert_int_equal(error, 10055);
+    assert_int_equal(error, SPEC_WSAENOBUFS);
     assert_int_equal(size, needed);
     size = sizeof(catalogue);
     count = WSCEnumProtocols(NULL, (WSAPROTOCOL_INFOW *)catalogue, &size, &error);
@@ -127,7 +129,7 @@ static void load_from(const GUID *entry_id)
     HMODULE module;
 
     assert_int_equal(WSCGetProviderPath(&id, path, &length, &error), SOCKET_ERROR);
-    assert_int_equal(error, 10014);
+    assert_int_equal(error, SPEC_WSAEFAULT);
     assert_true(length > 3 && length <= MAX_PATH);
     assert_int_equal(WSCGetProviderPath(&id, path, &length, &error), 0);
     assert_int_equal(wcslen(path) + 1, length);
@@ -170,8 +172,8 @@ static void expect_provider(VOID *object, REFIID iid)
         ((IUnknown *)object)->lpVtbl->QueryInterface(object, &iid_unknown, &same), S_OK);
     assert_ptr_equal(same, object);
     drop(object, 1);
-    assert_int_equal(
-        ((IUnknown *)object)->lpVtbl->QueryInterface(object, &id_v1, &same), (HRESULT)0x80004002);
+    assert_int_equal(((IUnknown *)object)->lpVtbl->QueryInterface(object, &id_v1, &same),
+        (HRESULT)SPEC_E_NOINTERFACE);
     assert_null(same);
     drop(object, 0);
 }
@@ -183,9 +185,9 @@ static void by_factory(const GUID *clsid, REFIID iid)
 
     assert_int_equal(get(clsid, &iid_factory, (VOID **)&factory), S_OK);
     assert_int_equal(factory->lpVtbl->CreateInstance(factory, (IUnknown *)factory, iid, &object),
-        (HRESULT)0x80040110);
-    assert_int_equal(
-        factory->lpVtbl->CreateInstance(factory, NULL, &id_v1, &object), (HRESULT)0x80004002);
+        (HRESULT)SPEC_CLASS_E_NOAGGREGATION);
+    assert_int_equal(factory->lpVtbl->CreateInstance(factory, NULL, &id_v1, &object),
+        (HRESULT)SPEC_E_NOINTERFACE);
     assert_null(object);
     assert_int_equal(factory->lpVtbl->CreateInstance(factory, NULL, iid, &object), S_OK);
     drop(factory, 0);
@@ -204,11 +206,12 @@ static void test_all_routes_to_a_provider(void **state)
     expect_provider(object, &IID_INDProvider);
     by_factory(&id_v1, &IID_INDProvider);  /* version 1's helper */
     by_factory(&id_v2, &IID_IND2Provider); /* the fabric library */
-    assert_int_equal(get(&id_v2, &IID_INDProvider, &object), (HRESULT)0x80004002);
+    assert_int_equal(get(&id_v2, &IID_INDProvider, &object), (HRESULT)SPEC_E_NOINTERFACE);
     assert_null(object);
-    assert_int_equal(get(&iid_factory, &iid_factory, &object), (HRESULT)0x80040111);
+    assert_int_equal(
+        get(&iid_factory, &iid_factory, &object), (HRESULT)SPEC_CLASS_E_CLASSNOTAVAILABLE);
     assert_null(object);
-    assert_int_equal(get(&id_v2, &IID_IND2Provider, NULL), (HRESULT)0x80004003);
+    assert_int_equal(get(&id_v2, &IID_IND2Provider, NULL), (HRESULT)SPEC_E_POINTER);
     assert_int_equal(can_unload(), S_OK);
 }
 
@@ -241,8 +244,8 @@ static void test_addresses_are_of_windows_families(void **state)
     (void)state;
     four.sin_addr.s_addr = htonl(0x7F000001);
     assert_int_equal(get(&id_v2, &IID_IND2Provider, (VOID **)&provider), S_OK);
-    assert_int_equal(
-        provider->lpVtbl->QueryAddressList(provider, NULL, &size), (HRESULT)0x80000005);
+    assert_int_equal(provider->lpVtbl->QueryAddressList(provider, NULL, &size),
+        (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
     list = malloc(size);
     assert_int_equal(provider->lpVtbl->QueryAddressList(provider, list, &size), 0);
     assert_true(count_family(list, 2, 16) > 0);
@@ -260,7 +263,7 @@ static void test_addresses_are_of_windows_families(void **state)
     six.sin6_family = 10; /* Linux' own number is none here */
     assert_int_equal(
         provider->lpVtbl->ResolveAddress(provider, (struct sockaddr *)&six, sizeof(six), &by_six),
-        (HRESULT)0xC0000141);
+        (HRESULT)SPEC_ND_INVALID_ADDRESS);
     free(list);
     drop(provider, 0);
 }
@@ -309,7 +312,7 @@ static void test_change_of_addresses_pends(void **state)
     assert_int_equal(
         WSAIoctl(watch, SIO_ADDRESS_LIST_CHANGE, NULL, 0, NULL, 0, &used, &overlapped, NULL),
         SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), 997);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_int_equal(WaitForSingleObject(overlapped.hEvent, 0), WAIT_TIMEOUT);
     assert_true(CancelIo((HANDLE)watch));
     assert_int_equal(WaitForSingleObject(overlapped.hEvent, SOON_MS), WAIT_OBJECT_0);
@@ -347,9 +350,9 @@ static void test_change_of_the_catalogue_is_told(void **state)
     assert_non_null(port);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, NULL), SOCKET_ERROR);
-        assert_int_equal(WSAGetLastError(), 997);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
         assert_false(GetQueuedCompletionStatus(port, &octets, &key, &ended, 0));
-        assert_int_equal(GetLastError(), WAIT_TIMEOUT);
+        assert_int_equal(GetLastError(), SPEC_WAIT_TIMEOUT);
         touch_registration();
         assert_true(GetQueuedCompletionStatus(port, &octets, &key, &ended, SOON_MS));
         assert_ptr_equal(ended, &overlapped);
@@ -357,7 +360,7 @@ static void test_change_of_the_catalogue_is_told(void **state)
     }
     /* Closing the handle ends what pends. */
     assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), 997);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     CloseHandle(handle);
     assert_false(GetQueuedCompletionStatus(port, &octets, &key, &ended, SOON_MS));
     assert_ptr_equal(ended, &overlapped);

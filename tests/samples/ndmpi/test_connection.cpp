@@ -4,7 +4,8 @@
 // events, and what a link owes its peer by then. The adapter is a fake: a test ends each call when it wants to.
 #include "samples/ndmpi/connection.h"
 
-#include "cmocka_cpp.h" // has a macro fail
+#include "cmocka_cpp.h"
+#include "tests/support/spec_codes.h" // has a macro fail
 
 #include <string.h>
 
@@ -369,10 +370,10 @@ void test_unresolvable_is_tried_a_few_times(void **)
     Side side(5, 3);
     FakeEndpoint *own = side.open();
     for (int i = 0; i < 5; ++i)
-        own->end((HRESULT)0xC00000CC);
+        own->end((HRESULT)SPEC_STATUS_BAD_NETWORK_NAME);
     assert_int_equal(own->connects, 5);
     assert_int_equal(side.owner.brokens, 1);
-    assert_int_equal(side.owner.status, (HRESULT)0xC00000CC);
+    assert_int_equal(side.owner.status, (HRESULT)SPEC_STATUS_BAD_NETWORK_NAME);
 }
 
 void test_refusal_of_the_higher_rank_is_an_error(void **)

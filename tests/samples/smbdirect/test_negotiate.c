@@ -73,10 +73,11 @@ static void another_version_is_refused(void **state)
     assert_int_equal(raw_receive(scene, &response, sizeof(response)), 32);
     assert_int_equal(response.MinVersion, 0x0100);
     assert_int_equal(response.MaxVersion, 0x0100);
-    assert_int_equal(response.Status, 0xC00000BB);
+    assert_int_equal(response.Status, SPEC_STATUS_NOT_SUPPORTED);
     assert_int_equal(response.CreditsGranted, 0);
     raw_ended(scene);
-    served_as(scene, 0xC00000BB, "the peer does not speak this version of SMB Direct");
+    served_as(
+        scene, SPEC_STATUS_NOT_SUPPORTED, "the peer does not speak this version of SMB Direct");
     assert_int_equal(atomic_load(&scene->served.served_count), 0);
     is_served(scene);
 }
@@ -87,7 +88,7 @@ static void refuses(struct scene *scene, const void *request, ULONG length, cons
     raw_connect(scene);
     raw_send(scene, request, length);
     raw_ended(scene);
-    served_as(scene, 0xC0000010, reason);
+    served_as(scene, SPEC_STATUS_INVALID_DEVICE_REQUEST, reason);
     assert_int_equal(atomic_load(&scene->served.refused_count), 1);
     assert_int_equal(atomic_load(&scene->served.served_count), 0);
     is_served(scene);
@@ -135,7 +136,7 @@ static void a_silent_peer_is_given_up(void **state)
     library_listen(scene);
     raw_connect(scene);
     raw_ended(scene);
-    served_as(scene, 0xC00000B5, "the peer does not negotiate");
+    served_as(scene, SPEC_STATUS_IO_TIMEOUT, "the peer does not negotiate");
 }
 
 static void a_peer_may_leave_instead(void **state)
@@ -144,9 +145,9 @@ static void a_peer_may_leave_instead(void **state)
 
     library_listen(scene);
     raw_connect(scene);
-    assert_int_equal(start_disconnect(scene->peer), 0x103);
+    assert_int_equal(start_disconnect(scene->peer), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(scene->peer), 0);
-    served_as(scene, 0xC000020C, "the peer ended the connection");
+    served_as(scene, SPEC_STATUS_CONNECTION_DISCONNECTED, "the peer ended the connection");
     is_served(scene);
 }
 
@@ -223,7 +224,8 @@ static void gives_up(struct scene *scene, const SMBD_NEGOTIATE_RESPONSE *respons
 
 static void a_response_cut_short(void **state)
 {
-    gives_up(*state, &agreed, 31, 0xC0000010, "the peer's message is too short for a negotiation");
+    gives_up(*state, &agreed, 31, SPEC_STATUS_INVALID_DEVICE_REQUEST,
+        "the peer's message is too short for a negotiation");
 }
 
 static void a_response_of_another_version(void **state)
@@ -231,25 +233,27 @@ static void a_response_of_another_version(void **state)
     SMBD_NEGOTIATE_RESPONSE response = agreed;
 
     response.NegotiatedVersion = 0x0101;
-    gives_up(*state, &response, 32, 0xC00000BB, "the peer chose a version that was not offered");
+    gives_up(*state, &response, 32, SPEC_STATUS_NOT_SUPPORTED,
+        "the peer chose a version that was not offered");
 }
 
 static void a_response_that_refuses_the_version(void **state)
 {
     const SMBD_NEGOTIATE_RESPONSE response = {
-        .MinVersion = 0x0200, .MaxVersion = 0x0200, .Status = 0xC00000BB
+        .MinVersion = 0x0200, .MaxVersion = 0x0200, .Status = SPEC_STATUS_NOT_SUPPORTED
     };
 
-    gives_up(
-        *state, &response, 32, 0xC00000BB, "the peer does not speak this version of SMB Direct");
+    gives_up(*state, &response, 32, SPEC_STATUS_NOT_SUPPORTED,
+        "the peer does not speak this version of SMB Direct");
 }
 
 static void a_response_that_refuses(void **state)
 {
-    const SMBD_NEGOTIATE_RESPONSE response = { 0x0100, 0x0100, 0x0100, 0, 1, 1, 0xC000009A, 0, 0, 0,
-        0 };
+    const SMBD_NEGOTIATE_RESPONSE response = { 0x0100, 0x0100, 0x0100, 0, 1, 1,
+        SPEC_STATUS_INSUFFICIENT_RESOURCES, 0, 0, 0, 0 };
 
-    gives_up(*state, &response, 32, 0xC000009A, "the peer refuses the negotiation");
+    gives_up(*state, &response, 32, SPEC_STATUS_INSUFFICIENT_RESOURCES,
+        "the peer refuses the negotiation");
 }
 
 static void a_response_without_credits(void **state)
@@ -257,7 +261,8 @@ static void a_response_without_credits(void **state)
     SMBD_NEGOTIATE_RESPONSE response = agreed;
 
     response.CreditsGranted = 0;
-    gives_up(*state, &response, 32, 0xC0000010, "the peer negotiates no credits");
+    gives_up(*state, &response, 32, SPEC_STATUS_INVALID_DEVICE_REQUEST,
+        "the peer negotiates no credits");
 }
 
 static void a_response_that_wants_more(void **state)
@@ -265,7 +270,8 @@ static void a_response_that_wants_more(void **state)
     SMBD_NEGOTIATE_RESPONSE response = agreed;
 
     response.PreferredSendSize = 8193;
-    gives_up(*state, &response, 32, 0xC0000010, "the peer wants to send more than was offered");
+    gives_up(*state, &response, 32, SPEC_STATUS_INVALID_DEVICE_REQUEST,
+        "the peer wants to send more than was offered");
 }
 
 static void a_response_of_too_little(void **state)
@@ -273,8 +279,8 @@ static void a_response_of_too_little(void **state)
     SMBD_NEGOTIATE_RESPONSE response = agreed;
 
     response.MaxFragmentedSize = 131071;
-    gives_up(
-        *state, &response, 32, 0xC0000010, "the peer can receive less than the protocol asks for");
+    gives_up(*state, &response, 32, SPEC_STATUS_INVALID_DEVICE_REQUEST,
+        "the peer can receive less than the protocol asks for");
 }
 
 static void no_response(void **state)
@@ -282,7 +288,7 @@ static void no_response(void **state)
     struct scene *scene = *state;
 
     scene->parameters.NegotiateMs = 50;
-    gives_up(scene, NULL, 0, 0xC00000B5, "the peer does not negotiate");
+    gives_up(scene, NULL, 0, SPEC_STATUS_IO_TIMEOUT, "the peer does not negotiate");
 }
 
 static void nobody_listens(void **state)
@@ -293,7 +299,7 @@ static void nobody_listens(void **state)
 
     assert_int_equal(SmbdConnect(scene->adapter, (SOCKADDR *)&from, (SOCKADDR *)&nowhere,
                          sizeof(from), &scene->parameters, &scene->connection, &reason),
-        (NTSTATUS)0xC0000236);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
     assert_string_equal(reason, "no connection");
 }
 

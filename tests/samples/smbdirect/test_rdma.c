@@ -71,11 +71,14 @@ static void buffers_have_bounds(void **state)
     struct scene *scene = *state;
     SMBD_BUFFER *buffer = NULL;
 
-    assert_int_equal(SmbdCreateBuffer(scene->connection, 0, &buffer), (NTSTATUS)0xC0000206);
-    assert_int_equal(SmbdCreateBuffer(scene->connection, 65537, &buffer), (NTSTATUS)0xC0000206);
+    assert_int_equal(
+        SmbdCreateBuffer(scene->connection, 0, &buffer), (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
+    assert_int_equal(SmbdCreateBuffer(scene->connection, 65537, &buffer),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
     for (unsigned i = 0; i < 16; i++)
         buffer_of(scene, i ? 1 : 65536);
-    assert_int_equal(SmbdCreateBuffer(scene->connection, 1, &buffer), (NTSTATUS)0xC000009A);
+    assert_int_equal(SmbdCreateBuffer(scene->connection, 1, &buffer),
+        (NTSTATUS)SPEC_STATUS_INSUFFICIENT_RESOURCES);
     assert_null(buffer);
 }
 
@@ -85,16 +88,17 @@ static void lengths_are_checked(void **state)
     SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
     SMBD_DESCRIPTOR descriptor = there(scene, LENGTH - 1), mine;
 
-    assert_int_equal(
-        SmbdExpose(scene->connection, buffer, LENGTH + 1, TRUE, &mine), (NTSTATUS)0xC0000206);
-    assert_int_equal(SmbdExpose(scene->connection, buffer, 0, TRUE, &mine), (NTSTATUS)0xC0000206);
-    assert_int_equal(
-        SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), (NTSTATUS)0xC0000206);
-    assert_int_equal(
-        SmbdStartRead(scene->connection, buffer, 0, &descriptor), (NTSTATUS)0xC0000206);
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH + 1, TRUE, &mine),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
+    assert_int_equal(SmbdExpose(scene->connection, buffer, 0, TRUE, &mine),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
+    assert_int_equal(SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
+    assert_int_equal(SmbdStartRead(scene->connection, buffer, 0, &descriptor),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
     descriptor.Length = LENGTH + 1;
-    assert_int_equal(
-        SmbdStartRead(scene->connection, buffer, LENGTH + 1, &descriptor), (NTSTATUS)0xC0000206);
+    assert_int_equal(SmbdStartRead(scene->connection, buffer, LENGTH + 1, &descriptor),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
     assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
     assert_int_equal(SmbdHide(scene->connection, buffer), 0);
     assert_int_equal(SmbdFailure(scene->connection, NULL), 0);
@@ -153,12 +157,12 @@ static void a_buffer_does_one_thing(void **state)
     SMBD_DESCRIPTOR descriptor = there(scene, LENGTH), mine;
 
     assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &mine), 0);
-    assert_int_equal(
-        SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &mine), (NTSTATUS)0xC0000184);
-    assert_int_equal(
-        SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), (NTSTATUS)0xC0000184);
-    assert_int_equal(
-        SmbdStartRead(scene->connection, buffer, LENGTH, &descriptor), (NTSTATUS)0xC0000184);
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &mine),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
+    assert_int_equal(SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
+    assert_int_equal(SmbdStartRead(scene->connection, buffer, LENGTH, &descriptor),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_int_equal(SmbdHide(scene->connection, buffer), 0);
     assert_int_equal(SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), 0);
     assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
@@ -321,7 +325,7 @@ static void a_message_invalidates(void **state)
     MmInitializeMdl(&mdl, side->memory + THERE, PAGES * 4096);
     assert_int_equal(side->adapter->Dispatch->NdkBuildLAM(
                          side->adapter, &mdl, PAGES * 4096, NULL, NULL, NULL, &size, &offset),
-        (NTSTATUS)0xC0000023);
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     lam = malloc(size);
     assert_int_equal(side->adapter->Dispatch->NdkBuildLAM(
                          side->adapter, &mdl, PAGES * 4096, NULL, NULL, lam, &size, &offset),

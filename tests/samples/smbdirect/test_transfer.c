@@ -146,7 +146,7 @@ static void violates(struct scene *scene, const void *message, ULONG length, con
 {
     raw_send(scene, message, length);
     raw_ended(scene);
-    served_as(scene, 0xC0000010, reason);
+    served_as(scene, SPEC_STATUS_INVALID_DEVICE_REQUEST, reason);
 }
 
 static void a_message_without_a_header(void **state)
@@ -318,7 +318,7 @@ static void a_silent_peer_is_given_up(void **state)
     struct scene *scene = *state;
 
     raw_ended(scene);
-    served_as(scene, 0xC00000B5, "the peer gives no sign of life");
+    served_as(scene, SPEC_STATUS_IO_TIMEOUT, "the peer gives no sign of life");
 }
 
 static void a_peer_that_grants_nothing_is_given_up(void **state)
@@ -331,7 +331,7 @@ static void a_peer_that_grants_nothing_is_given_up(void **state)
     raw_negotiate(scene);
     send_transfer(scene, &transfer);
     raw_ended(scene);
-    served_as(scene, 0xC00000B5, "the peer grants no credits");
+    served_as(scene, SPEC_STATUS_IO_TIMEOUT, "the peer grants no credits");
 }
 
 /* What was sent before is taken first. */
@@ -342,9 +342,9 @@ static void a_peer_may_leave(void **state)
 
     send_transfer(scene, &transfer);
     assert_int_equal(raw_receive(scene, &transfer, sizeof(transfer)), 29);
-    assert_int_equal(start_disconnect(scene->peer), 0x103);
+    assert_int_equal(start_disconnect(scene->peer), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(scene->peer), 0);
-    served_as(scene, 0xC000020C, "the peer ended the connection");
+    served_as(scene, SPEC_STATUS_CONNECTION_DISCONNECTED, "the peer ended the connection");
 }
 
 /* ---- the library with itself ---- */
@@ -389,9 +389,10 @@ static void messages_of_any_length(void **state)
     assert_int_equal(SmbdLongestSend(scene->connection), 1048576);
     for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
         assert_echoed(scene, data, lengths[i]);
-    assert_int_equal(
-        SmbdSend(scene->connection, data, 1048577, NULL, 0, NULL), (NTSTATUS)0xC0000206);
-    assert_int_equal(SmbdSend(scene->connection, data, 0, NULL, 0, NULL), (NTSTATUS)0xC0000206);
+    assert_int_equal(SmbdSend(scene->connection, data, 1048577, NULL, 0, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
+    assert_int_equal(SmbdSend(scene->connection, data, 0, NULL, 0, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
     assert_echoed(scene, data, 1);
     free(data);
 }
@@ -415,8 +416,8 @@ static void many_messages_wait(void **state)
         assert_int_equal(message->Data[0], i);
         SmbdFreeMessage(message);
     }
-    assert_int_equal(
-        SmbdReceive(scene->connection, FALSE, &message), 0x102); /* none, and no wait */
+    assert_int_equal(SmbdReceive(scene->connection, FALSE, &message),
+        SPEC_STATUS_TIMEOUT); /* none, and no wait */
     free(data);
 }
 
@@ -431,11 +432,14 @@ static void a_listener_that_closes_ends_its_connections(void **state)
     assert_echoed(scene, data, sizeof(data));
     SmbdCloseListener(scene->listener);
     scene->listener = NULL;
-    served_as(scene, 0xC0000120, "this side is ending");
-    assert_int_equal(SmbdReceive(scene->connection, TRUE, &message), (NTSTATUS)0xC000020C);
-    assert_int_equal(SmbdFailure(scene->connection, &reason), (NTSTATUS)0xC000020C);
+    served_as(scene, SPEC_STATUS_CANCELLED, "this side is ending");
+    assert_int_equal(SmbdReceive(scene->connection, TRUE, &message),
+        (NTSTATUS)SPEC_STATUS_CONNECTION_DISCONNECTED);
+    assert_int_equal(
+        SmbdFailure(scene->connection, &reason), (NTSTATUS)SPEC_STATUS_CONNECTION_DISCONNECTED);
     assert_string_equal(reason, "the peer ended the connection");
-    assert_int_equal(SmbdSend(scene->connection, "x", 1, NULL, 0, NULL), (NTSTATUS)0xC000020C);
+    assert_int_equal(SmbdSend(scene->connection, "x", 1, NULL, 0, NULL),
+        (NTSTATUS)SPEC_STATUS_CONNECTION_DISCONNECTED);
 }
 
 /* The listener serves 2 at a time. */
@@ -450,8 +454,8 @@ static void one_too_many_is_rejected(void **state)
         0);
     assert_int_equal(SmbdConnect(scene->adapter, (SOCKADDR *)&from, (SOCKADDR *)&scene->address,
                          sizeof(from), &scene->parameters, &third, NULL),
-        (NTSTATUS)0xC0000236);
-    served_as(scene, 0xC000009A, "too many connections");
+        (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
+    served_as(scene, SPEC_STATUS_INSUFFICIENT_RESOURCES, "too many connections");
     assert_null(third);
     SmbdClose(second);
 }

@@ -8,6 +8,7 @@
 #include "tests/unit/compat/layout.h"
 
 #include "tests/unit/compat/com.h"
+#include "tests/support/spec_codes.h"
 
 #include <cmocka.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static void test_com_object_in_cxx_used_from_c(void **state)
     assert_int_equal(object->lpVtbl->QueryInterface(object, &IID_IUnknown, &unknown), 0);
     assert_ptr_equal(unknown, object);
     assert_int_equal(object->lpVtbl->Add(object, 1, 2), 3);
-    assert_int_equal(
-        (ULONG)object->lpVtbl->QueryInterface(object, &IID_IClassFactory, &unknown), 0x80004002);
+    assert_int_equal((ULONG)object->lpVtbl->QueryInterface(object, &IID_IClassFactory, &unknown),
+        SPEC_E_NOINTERFACE);
     assert_null(unknown);
     assert_int_equal(object->lpVtbl->Release(object), 1);
     assert_int_equal(object->lpVtbl->Release(object), 0);

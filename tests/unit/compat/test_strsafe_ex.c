@@ -5,8 +5,8 @@
 #define STRSAFE_NO_DEPRECATE
 #include <strsafe.h>
 
-#define TOO_SMALL ((HRESULT)0x8007007A)
-#define INVALID   ((HRESULT)0x80070057)
+#define TOO_SMALL ((HRESULT)SPEC_STRSAFE_E_INSUFFICIENT_BUFFER)
+#define INVALID   ((HRESULT)SPEC_STRSAFE_E_INVALID_PARAMETER)
 
 static char text[8], *end;
 static WCHAR wide[8], *wide_end;

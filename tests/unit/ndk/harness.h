@@ -11,6 +11,7 @@
 #define TESTS_UNIT_NDK_HARNESS_H
 
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include <ndkl.h>
 #include <ndkwdm.h>

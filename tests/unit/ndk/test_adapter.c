@@ -22,12 +22,12 @@ static void versions_are_negotiated(void **state)
         { 1, 0, 0, 2 },
         { 1, 1, 0, 2 },
         { 1, 2, 0, 2 },
-        { 1, 3, (NTSTATUS)0xC0010004, 0 },
+        { 1, 3, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
         { 2, 0, 0, 1 },
         { 2, 1, 0, 1 },
-        { 2, 2, (NTSTATUS)0xC0010004, 0 },
-        { 3, 0, (NTSTATUS)0xC0010004, 0 },
-        { 0, 0, (NTSTATUS)0xC0010004, 0 },
+        { 2, 2, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+        { 3, 0, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+        { 0, 0, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
     };
     bool old = newest_version().Major == 1;
 
@@ -40,7 +40,7 @@ static void versions_are_negotiated(void **state)
         NDK_PD *pd;
 
         bool newer = old && (rows[i].major > 1 || rows[i].minor > 1);
-        NTSTATUS status = newer ? (NTSTATUS)0xC0010004 : rows[i].status;
+        NTSTATUS status = newer ? (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION : rows[i].status;
 
         assert_int_equal(NdklOpenAdapter(version, own_interface(), &adapter), status);
         if (status) {
@@ -66,9 +66,12 @@ static void open_refuses_what_it_cannot(void **state)
     NDK_ADAPTER *adapter = (NDK_ADAPTER *)&version;
 
     (void)state;
-    assert_int_equal(NdklOpenAdapter(version, own_interface(), NULL), (NTSTATUS)0xC000000D);
-    assert_int_equal(NdklOpenAdapter(version, 0x7fffffff, &adapter), (NTSTATUS)0xC0010011);
-    assert_int_equal(NdklOpenAdapter(version, 0, &adapter), (NTSTATUS)0xC0010011);
+    assert_int_equal(
+        NdklOpenAdapter(version, own_interface(), NULL), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(NdklOpenAdapter(version, 0x7fffffff, &adapter),
+        (NTSTATUS)SPEC_NDIS_STATUS_ADAPTER_NOT_READY);
+    assert_int_equal(
+        NdklOpenAdapter(version, 0, &adapter), (NTSTATUS)SPEC_NDIS_STATUS_ADAPTER_NOT_READY);
     assert_ptr_equal(adapter, &version);
 }
 
@@ -100,11 +103,11 @@ static void info_before_2_0_has_0x60_bytes(void **state)
 
     (void)state;
     memset(&out, 0xEE, sizeof(out));
-    assert_int_equal(query(adapter, NULL, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(query(adapter, NULL, &size), (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(size, 0x60);
-    assert_int_equal(query(adapter, NULL, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(query(adapter, NULL, &size), (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     size = 0x5F;
-    assert_int_equal(query(adapter, &out.info, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(query(adapter, &out.info, &size), (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(size, 0x60);
     assert_int_equal(out.bytes[0], 0xEE);
     assert_int_equal(query(adapter, &out.info, &size), 0);
@@ -114,7 +117,7 @@ static void info_before_2_0_has_0x60_bytes(void **state)
     assert_int_equal(query(adapter, &out.info, &size), 0);
     assert_int_equal(size, 0x60);
     assert_int_equal(out.bytes[0x60], 0xEE);
-    assert_int_equal(query(adapter, &out.info, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(query(adapter, &out.info, NULL), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     NdklCloseAdapter(adapter);
 }
 
@@ -138,7 +141,7 @@ static void info_tells_limits(void **state)
     ULONG octets = old ? 0x60 : 0x68, size = 0x5F;
 
     (void)state;
-    assert_int_equal(query(adapter, &info, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(query(adapter, &info, &size), (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(size, octets);
     assert_int_equal(query(adapter, &info, &size), 0);
     assert_int_equal(size, octets);
@@ -179,9 +182,9 @@ static void there_are_no_extensions(void **state)
     (void)state;
     assert_int_equal(
         adapter->Dispatch->NdkQueryExtension(&adapter->Header, &id, version, &extension),
-        (NTSTATUS)0xC00000BB);
+        (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
     assert_int_equal(pd->Dispatch->NdkQueryExtension(&pd->Header, &id, version, &extension),
-        (NTSTATUS)0xC00000BB);
+        (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
     close_pd(pd);
     NdklCloseAdapter(adapter);
 }
@@ -198,8 +201,8 @@ static void objects_are_made_and_closed_in_the_call(void **state)
     mode_set(BY_DEFAULT);
     adapter = adapter_open_newest();
     told_init(&told);
-    assert_int_equal(
-        adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, &pd), 0);
     assert_non_null(pd);
     assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), 0);
@@ -221,8 +224,9 @@ static void forced_they_are_by_the_callback(void **state)
         adapter = adapter_open_newest();
         told_init(&told);
         assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, NULL),
-            (NTSTATUS)0xC000000D);
-        assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, &pd), 0x103);
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+        assert_int_equal(
+            adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, &pd), SPEC_STATUS_PENDING);
         if (mode == FORCE_INLINE)
             assert_int_equal(atomic_load(&told.count), 1);
         told_wait(&told);
@@ -233,7 +237,8 @@ static void forced_they_are_by_the_callback(void **state)
         assert_int_equal(pthread_equal(told.thread, pthread_self()) != 0, mode == FORCE_INLINE);
         pd = (NDK_PD *)told.object;
         told_init(&told);
-        assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), 0x103);
+        assert_int_equal(
+            pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), SPEC_STATUS_PENDING);
         told_wait(&told);
         assert_int_equal(told.level, 2);
         assert_int_equal(atomic_load(&told.count), 1);
@@ -254,7 +259,7 @@ static VOID close_what_was_made(PVOID context, NTSTATUS status, NDK_OBJECT_HEADE
     told->status = status;
     told->object = object;
     /* The callback of the call itself still runs: the close ends after it. */
-    assert_int_equal(pd->Dispatch->NdkClosePd(object, tell_close, told), 0x103);
+    assert_int_equal(pd->Dispatch->NdkClosePd(object, tell_close, told), SPEC_STATUS_PENDING);
     assert_int_equal(atomic_load(&told->count), 0);
 }
 
@@ -269,8 +274,8 @@ static void close_inside_the_completion(void **state)
         mode_set(mode);
         adapter = adapter_open_newest();
         told_init(&told);
-        assert_int_equal(
-            adapter->Dispatch->NdkCreatePd(adapter, close_what_was_made, &told, &pd), 0x103);
+        assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, close_what_was_made, &told, &pd),
+            SPEC_STATUS_PENDING);
         told_wait(&told);
         assert_int_equal(atomic_load(&told.count), 1);
         assert_null(pd);
@@ -315,7 +320,7 @@ static void adapter_close_waits_for_callbacks(void **state)
     KeInitializeEvent(&held.entered, NotificationEvent, FALSE);
     KeInitializeEvent(&held.go, NotificationEvent, FALSE);
     atomic_store(&held.adapter_closed, false);
-    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, hold_close, NULL), 0x103);
+    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, hold_close, NULL), SPEC_STATUS_PENDING);
     assert_int_equal(KeWaitForSingleObject(&held.entered, Executive, KernelMode, FALSE, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, close_adapter, adapter), 0);
     for (int i = 0; i < 1000; i++)
@@ -386,18 +391,18 @@ static void adapters_open_by_winsock_kernel(void **state)
     SIZE_T returned = 0;
 
     (void)state;
-    assert_int_equal(WskRegister(NULL, &registration), (NTSTATUS)0xC000000D);
+    assert_int_equal(WskRegister(NULL, &registration), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(WskRegister(&client, &registration), 0);
     assert_int_equal(WskCaptureProviderNPI(&registration, WSK_INFINITE_WAIT, &provider), 0);
     assert_int_equal(provider.Dispatch->WskControlClient(
                          provider.Client, 1, 0, NULL, sizeof(table), &table, &returned, NULL),
-        (NTSTATUS)0xC00000BB);
+        (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
     assert_int_equal(provider.Dispatch->WskControlClient(
                          provider.Client, 0x4E444B44, 0, NULL, 7, &table, &returned, NULL),
-        (NTSTATUS)0xC0000023);
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(provider.Dispatch->WskControlClient(
                          provider.Client, 0x4E444B44, 0, NULL, 8, NULL, &returned, NULL),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(returned, 0);
     assert_int_equal(provider.Dispatch->WskControlClient(provider.Client, 0x4E444B44, 0, NULL,
                          sizeof(table), &table, &returned, NULL),
@@ -409,8 +414,8 @@ static void adapters_open_by_winsock_kernel(void **state)
     table->WskCloseNdkAdapter(provider.Client, adapter);
     WskReleaseProviderNPI(&registration);
     WskDeregister(&registration);
-    assert_int_equal(
-        WskCaptureProviderNPI(&registration, WSK_NO_WAIT, &provider), (NTSTATUS)0xC00000A3);
+    assert_int_equal(WskCaptureProviderNPI(&registration, WSK_NO_WAIT, &provider),
+        (NTSTATUS)SPEC_STATUS_DEVICE_NOT_READY);
 }
 
 int main(void)

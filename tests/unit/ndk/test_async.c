@@ -62,7 +62,7 @@ static void assert_closed(struct closer *closer, NTSTATUS status)
     assert_int_equal(atomic_load(&closer->count), 1);
     assert_int_equal(closer->status, status);
     assert_int_equal(closer->level, 2);
-    assert_int_equal(closer->closing, 0x103);
+    assert_int_equal(closer->closing, SPEC_STATUS_PENDING);
     assert_int_equal(closer->early, 0);
     assert_int_equal(closer->closed.level, 2);
     assert_int_equal(atomic_load(&closer->closed.count), 1);
@@ -195,7 +195,8 @@ static void objects_are_closed_where_they_are_told(void **state)
 
         closer_init(&closer, NULL);
         if (forced()) {
-            assert_int_equal(creations[i].make(side, close_when_made, &closer, &object), 0x103);
+            assert_int_equal(
+                creations[i].make(side, close_when_made, &closer, &object), SPEC_STATUS_PENDING);
             assert_closed(&closer, 0);
             assert_null(object);
         } else {
@@ -280,7 +281,8 @@ static void objects_are_closed_where_their_requests_end(void **state)
 
         closer_init(&closer, object);
         if (forced()) {
-            assert_int_equal(rows[i].request(object, close_when_ended, &closer), 0x103);
+            assert_int_equal(
+                rows[i].request(object, close_when_ended, &closer), SPEC_STATUS_PENDING);
             assert_closed(&closer, 0);
         } else {
             assert_int_equal(rows[i].request(object, close_when_ended, &closer), 0);
@@ -300,8 +302,8 @@ static void objects_are_closed_where_their_requests_end(void **state)
 static void assert_peer_is_left_alone(struct pair *pair)
 {
     take_incoming(pair);
-    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
-    assert_int_equal(outcome(&pair->passive), (NTSTATUS)0xC0000241);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(&pair->passive), (NTSTATUS)SPEC_STATUS_CONNECTION_ABORTED);
     assert_int_equal(atomic_load(&pair->passive.disconnect.count), 0);
 }
 
@@ -316,7 +318,7 @@ static void connector_is_closed_where_its_connect_ends(void **state)
     assert_int_equal(side->connector->Dispatch->NdkConnect(side->connector, side->qp,
                          (SOCKADDR *)&from, sizeof(from), (SOCKADDR *)&pair->address,
                          sizeof(pair->address), 1, 1, NULL, 0, close_when_ended, &closer),
-        0x103);
+        SPEC_STATUS_PENDING);
     side->connector = NULL;
     assert_peer_is_left_alone(pair);
     assert_closed(&closer, 0);
@@ -333,7 +335,7 @@ static void connector_is_closed_where_its_shared_connect_ends(void **state)
     assert_int_equal(side->connector->Dispatch->NdkConnectWithSharedEndpoint(side->connector,
                          side->qp, endpoint, (SOCKADDR *)&pair->address, sizeof(pair->address), 1,
                          1, NULL, 0, close_when_ended, &closer),
-        0x103);
+        SPEC_STATUS_PENDING);
     side->connector = NULL;
     assert_peer_is_left_alone(pair);
     assert_closed(&closer, 0);
@@ -346,14 +348,14 @@ static void connector_is_closed_where_it_is_connected(void **state)
     struct side *side = &pair->active;
     struct closer closer;
 
-    assert_int_equal(start_connect(side, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(side, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
-    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(side), 0);
     closer_init(&closer, &side->connector->Header);
     assert_int_equal(side->connector->Dispatch->NdkCompleteConnect(side->connector, tell_disconnect,
                          &side->disconnect, close_when_ended, &closer),
-        0x103);
+        SPEC_STATUS_PENDING);
     side->connector = NULL;
     assert_closed(&closer, 0);
     assert_int_equal(outcome(&pair->passive), 0);
@@ -367,15 +369,15 @@ static void connector_is_closed_where_its_accept_ends(void **state)
     struct side *side = &pair->passive;
     struct closer closer;
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
     closer_init(&closer, &side->connector->Header);
     assert_int_equal(side->connector->Dispatch->NdkAccept(side->connector, side->qp, 1, 1, NULL, 0,
                          tell_disconnect, &side->disconnect, close_when_ended, &closer),
-        0x103);
+        SPEC_STATUS_PENDING);
     side->connector = NULL;
     assert_int_equal(outcome(&pair->active), 0);
-    assert_int_equal(start_complete(&pair->active), 0x103);
+    assert_int_equal(start_complete(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_closed(&closer, 0);
     told_wait(&pair->active.disconnect);
@@ -392,7 +394,7 @@ static void connector_is_closed_where_its_disconnect_ends(void **state)
     closer_init(&closer, &side->connector->Header);
     assert_int_equal(
         side->connector->Dispatch->NdkDisconnect(side->connector, close_when_ended, &closer),
-        0x103);
+        SPEC_STATUS_PENDING);
     side->connector = NULL;
     assert_closed(&closer, 0);
     told_wait(&pair->passive.disconnect);
@@ -406,17 +408,17 @@ static void connector_is_closed_where_its_disconnect_is_told(void **state)
     struct side *side = &pair->passive;
     struct closer closer;
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
     closer_init(&closer, &side->connector->Header);
     assert_int_equal(side->connector->Dispatch->NdkAccept(side->connector, side->qp, 1, 1, NULL, 0,
                          close_when_disconnected, &closer, tell_request, &side->request),
-        0x103);
+        SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
-    assert_int_equal(start_complete(&pair->active), 0x103);
+    assert_int_equal(start_complete(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_int_equal(outcome(side), 0);
-    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(start_disconnect(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_closed(&closer, 0);
     side->connector = NULL;
@@ -441,9 +443,10 @@ static void region_ends_after_its_window(void **state)
     while (!side->initiator_cq->Dispatch->NdkGetCqResults(side->initiator_cq, &result, 1))
         sched_yield();
     assert_int_equal(result.Status, 0);
-    assert_int_equal(mr->Dispatch->NdkDeregisterMr(mr, NULL, NULL), (NTSTATUS)0xC0000184);
+    assert_int_equal(
+        mr->Dispatch->NdkDeregisterMr(mr, NULL, NULL), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     told_init(&told);
-    assert_int_equal(mr->Dispatch->NdkCloseMr(&mr->Header, tell_close, &told), 0x103);
+    assert_int_equal(mr->Dispatch->NdkCloseMr(&mr->Header, tell_close, &told), SPEC_STATUS_PENDING);
     for (int i = 0; i < 1000; i++)
         sched_yield();
     assert_int_equal(atomic_load(&told.count), 0);
@@ -477,10 +480,10 @@ static bool begin_close(int which, NDK_OBJECT_HEADER *header)
     told_init(&closes.told[which]);
     closes.place[which] = 0;
     status = close_of(header)(header, note_place, (PVOID)(ULONG_PTR)which);
-    assert_true(status == 0x103 || status == 0);
+    assert_true(status == SPEC_STATUS_PENDING || status == 0);
     if (status == 0)
         closes.place[which] = atomic_fetch_add(&closes.ended, 1) + 1;
-    return status == 0x103;
+    return status == SPEC_STATUS_PENDING;
 }
 
 /*

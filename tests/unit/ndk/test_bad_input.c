@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INVALID   ((NTSTATUS)0xC000000D)
-#define STATE     ((NTSTATUS)0xC0000184)
-#define ACTIVE    ((NTSTATUS)0xC000023B)
-#define DENIED    ((NTSTATUS)0xC0000005)
-#define OVERRUN   ((NTSTATUS)0xC000003C)
-#define OVERLONG  ((NTSTATUS)0xC0000206)
-#define UNREACHED ((NTSTATUS)0xC000023D)
-#define NONE      ((NTSTATUS)0xC00000BB)
-#define ADDRESS   ((NTSTATUS)0xC0000141)
-#define UNBOUND   ((NTSTATUS)0xC000023A)
+#define INVALID   ((NTSTATUS)SPEC_STATUS_INVALID_PARAMETER)
+#define STATE     ((NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE)
+#define ACTIVE    ((NTSTATUS)SPEC_STATUS_CONNECTION_ACTIVE)
+#define DENIED    ((NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION)
+#define OVERRUN   ((NTSTATUS)SPEC_STATUS_DATA_OVERRUN)
+#define OVERLONG  ((NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE)
+#define UNREACHED ((NTSTATUS)SPEC_STATUS_HOST_UNREACHABLE)
+#define NONE      ((NTSTATUS)SPEC_STATUS_NOT_SUPPORTED)
+#define ADDRESS   ((NTSTATUS)SPEC_STATUS_INVALID_ADDRESS)
+#define UNBOUND   ((NTSTATUS)SPEC_STATUS_CONNECTION_INVALID)
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
@@ -108,9 +108,11 @@ static void objects_of_an_adapter(void **state)
     ULONG octets = newest_version().Major == 1 ? 0x60 : 0x68, size = sizeof(info), small = 8;
 
     REFUSED(INVALID, table->NdkQueryAdapterInfo(adapter, &info, NULL));
-    REFUSED((NTSTATUS)0xC0000023, table->NdkQueryAdapterInfo(adapter, NULL, &size));
+    REFUSED(
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL, table->NdkQueryAdapterInfo(adapter, NULL, &size));
     assert_int_equal(size, octets);
-    REFUSED((NTSTATUS)0xC0000023, table->NdkQueryAdapterInfo(adapter, &info, &small));
+    REFUSED(
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL, table->NdkQueryAdapterInfo(adapter, &info, &small));
     assert_int_equal(small, octets);
     assert_int_equal(table->NdkQueryAdapterInfo(adapter, &info, &size), 0);
     REFUSED(INVALID, create_cq(adapter, 0, tell_request, &untouched));
@@ -207,7 +209,7 @@ static void addresses_of_an_endpoint(void **state)
         told_init(&told);
         status = adapter->Dispatch->NdkCreateSharedEndpoint(
             adapter, rows[i].address, rows[i].length, tell_create, &told, &endpoint);
-        assert_int_equal(ended(&told, status), (NTSTATUS)0xC0000141);
+        assert_int_equal(ended(&told, status), (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS);
         assert_null(endpoint);
         assert_null(told.object);
     }
@@ -374,10 +376,11 @@ static void regions_for_fast_registration(void **state)
     REFUSED(STATE, fast->Dispatch->NdkDeregisterMr(fast, tell_request, &nobody));
     REFUSED(INVALID,
         fast->Dispatch->NdkInitializeFastRegisterMr(fast, 0, FALSE, tell_request, &nobody));
-    REFUSED((NTSTATUS)0xC000042B,
+    REFUSED((NTSTATUS)SPEC_STATUS_IMPLEMENTATION_LIMIT,
         fast->Dispatch->NdkInitializeFastRegisterMr(fast, 257, FALSE, tell_request, &nobody));
-    REFUSED((NTSTATUS)0xC000042B, fast->Dispatch->NdkInitializeFastRegisterMr(
-                                      fast, 0xFFFFFFFF, FALSE, tell_request, &nobody));
+    REFUSED((NTSTATUS)SPEC_STATUS_IMPLEMENTATION_LIMIT,
+        fast->Dispatch->NdkInitializeFastRegisterMr(
+            fast, 0xFFFFFFFF, FALSE, tell_request, &nobody));
     assert_int_equal(fast->Dispatch->NdkGetLocalTokenFromMr(fast), 0);
     assert_int_equal(fast->Dispatch->NdkGetRemoteTokenFromMr(fast), 0);
     close_mr(fast);
@@ -713,8 +716,8 @@ static void listeners(void **state)
     REFUSED(STATE,
         table->NdkListen(listener, (SOCKADDR *)&address, sizeof(address), tell_request, &nobody));
     length = 3;
-    REFUSED(
-        (NTSTATUS)0xC0000023, table->NdkGetLocalAddress(listener, (SOCKADDR *)&address, &length));
+    REFUSED((NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL,
+        table->NdkGetLocalAddress(listener, (SOCKADDR *)&address, &length));
     assert_int_equal(length, sizeof(address));
     close_listener(listener);
 }

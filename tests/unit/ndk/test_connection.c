@@ -24,18 +24,18 @@ static void both_sides_agree(void **state)
     struct sockaddr_in address;
     char data[300];
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, "hello", 5), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, "hello", 5), SPEC_STATUS_PENDING);
     take_incoming(pair);
     passive = pair->passive.connector;
     /* The length: asked for without a buffer, too small, enough. */
     length = 0;
     assert_int_equal(get_data(passive, NULL, &length), 0);
     assert_int_equal(length, told_length(5, 56));
-    assert_int_equal(get_data(passive, NULL, &length), (NTSTATUS)0xC000000D);
-    assert_int_equal(get_data(passive, data, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(get_data(passive, NULL, &length), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(get_data(passive, data, NULL), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     length = 3;
     memset(data, 'x', sizeof(data));
-    assert_int_equal(get_data(passive, data, &length), (NTSTATUS)0xC0000023);
+    assert_int_equal(get_data(passive, data, &length), (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(length, told_length(5, 56));
     assert_memory_equal(data, "helxx", 5);
     length = sizeof(data);
@@ -46,7 +46,7 @@ static void both_sides_agree(void **state)
     assert_int_equal(inbound, 8); /* the peer's outbound */
     assert_int_equal(outbound, 4);
 
-    assert_int_equal(start_accept(&pair->passive, "good day", 8), 0x103);
+    assert_int_equal(start_accept(&pair->passive, "good day", 8), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     length = sizeof(data);
     assert_int_equal(
@@ -55,16 +55,17 @@ static void both_sides_agree(void **state)
     assert_memory_equal(data, "good day", 8);
     assert_int_equal(inbound, 2);  /* 4 asked for, 2 offered */
     assert_int_equal(outbound, 8); /* 8 asked for, 16 offered */
-    assert_int_equal(start_complete(&pair->active), 0x103);
+    assert_int_equal(start_complete(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_int_equal(outcome(&pair->passive), 0);
 
     /* Addresses; sizes as for data, but a query without a buffer is too small. */
     length = 0;
-    assert_int_equal(
-        active->Dispatch->NdkGetPeerAddress(active, NULL, &length), (NTSTATUS)0xC0000023);
+    assert_int_equal(active->Dispatch->NdkGetPeerAddress(active, NULL, &length),
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(length, 16);
-    assert_int_equal(active->Dispatch->NdkGetPeerAddress(active, NULL, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(active->Dispatch->NdkGetPeerAddress(active, NULL, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(active->Dispatch->NdkGetPeerAddress(active, (SOCKADDR *)&address, &length), 0);
     assert_int_equal(address.sin_port, pair->address.sin_port);
     assert_int_equal(
@@ -84,11 +85,11 @@ static void disconnect_tells_the_peer_once(void **state)
 {
     struct pair *pair = *state;
 
-    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(start_disconnect(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     told_wait(&pair->passive.disconnect);
     assert_int_equal(pair->passive.disconnect.level, 2);
-    assert_int_equal(start_disconnect(&pair->passive), 0x103);
+    assert_int_equal(start_disconnect(&pair->passive), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->passive), 0);
     assert_int_equal(atomic_load(&pair->active.disconnect.count), 0);
     assert_int_equal(atomic_load(&pair->passive.disconnect.count), 1);
@@ -99,11 +100,11 @@ static void both_sides_disconnect_at_once(void **state)
 {
     struct pair *pair = *state;
 
-    assert_int_equal(start_disconnect(&pair->active), 0x103);
-    assert_int_equal(start_disconnect(&pair->passive), 0x103);
+    assert_int_equal(start_disconnect(&pair->active), SPEC_STATUS_PENDING);
+    assert_int_equal(start_disconnect(&pair->passive), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_int_equal(outcome(&pair->passive), 0);
-    assert_int_equal(start_disconnect(&pair->active), (NTSTATUS)0xC000023A);
+    assert_int_equal(start_disconnect(&pair->active), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     close_connector(pair->active.connector);
     close_connector(pair->passive.connector);
     pair->active.connector = pair->passive.connector = NULL;
@@ -124,17 +125,17 @@ static void refused_calls_leave_the_event(void **state)
     told_init(&never);
     assert_int_equal(
         connector->Dispatch->NdkCompleteConnect(connector, NULL, NULL, tell_request, &never),
-        (NTSTATUS)0xC000023A);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     assert_int_equal(connector->Dispatch->NdkCompleteConnectEx(
                          connector, tell_disconnect_ex, &other, tell_request, &never),
-        (NTSTATUS)0xC000023A);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     connector = passive->connector;
     assert_int_equal(connector->Dispatch->NdkAccept(
                          connector, qp, 1, 1, NULL, 0, NULL, NULL, tell_request, &never),
-        (NTSTATUS)0xC000023B);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_ACTIVE);
     assert_int_equal(connector->Dispatch->NdkAcceptEx(connector, qp, 1, 1, NULL, 0,
                          tell_disconnect_ex, &other, tell_request, &never),
-        (NTSTATUS)0xC000023B);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_ACTIVE);
     passive->qp->Dispatch->NdkFlush(passive->qp);
     close_connector(passive->connector);
     passive->connector = NULL;
@@ -157,21 +158,21 @@ static void refused_accepts_leave_the_event(void **state)
 
     told_init(&other);
     told_init(&never);
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
     connector = passive->connector;
     assert_int_equal(connector->Dispatch->NdkAcceptEx(connector, passive->qp, 1, 1, data,
                          sizeof(data), tell_disconnect_ex, &other, tell_request, &never),
-        (NTSTATUS)0xC0000206);
-    assert_int_equal(start_accept(passive, NULL, 0), 0x103);
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
+    assert_int_equal(start_accept(passive, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
-    assert_int_equal(start_complete(&pair->active), 0x103);
+    assert_int_equal(start_complete(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_int_equal(outcome(passive), 0);
     assert_int_equal(connector->Dispatch->NdkCompleteConnectEx(
                          connector, tell_disconnect_ex, &other, tell_request, &never),
-        (NTSTATUS)0xC000023A);
-    assert_int_equal(start_disconnect(&pair->active), 0x103);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(start_disconnect(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     told_wait(&passive->disconnect);
     assert_int_equal(atomic_load(&passive->disconnect.count), 1);
@@ -191,20 +192,20 @@ static void device_ends_receives_when_the_peer_leaves(void **state)
     NDK_RESULT result;
 
     assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, &pair, &entry, 1), 0);
-    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(start_disconnect(&pair->active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     told_wait(&side->disconnect);
     assert_int_equal(side->receive_cq->Dispatch->NdkGetCqResults(side->receive_cq, &result, 1), 1);
-    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_int_equal(result.Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
     assert_ptr_equal(result.RequestContext, &pair);
     if (!row_holds_in_full()) {
-        assert_int_equal(
-            side->qp->Dispatch->NdkReceive(side->qp, &side, &entry, 1), (NTSTATUS)0xC000023A);
+        assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, &side, &entry, 1),
+            (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
         return;
     }
     assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, &side, &entry, 1), 0);
     assert_int_equal(side->receive_cq->Dispatch->NdkGetCqResults(side->receive_cq, &result, 1), 1);
-    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_int_equal(result.Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
     assert_ptr_equal(result.RequestContext, &side);
 }
 
@@ -223,7 +224,7 @@ static void close_of_a_connector_disconnects(void **state)
     while (
         !pair->passive.receive_cq->Dispatch->NdkGetCqResults(pair->passive.receive_cq, &result, 1))
         sched_yield();
-    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_int_equal(result.Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
     assert_int_equal(atomic_load(&pair->active.disconnect.count), 0);
     assert_int_equal(atomic_load(&pair->passive.disconnect.count), 1);
 }
@@ -233,19 +234,19 @@ static void events_have_a_reason_since_2_1(void **state)
     struct pair *pair = *state;
     struct side *active = &pair->active, *passive = &pair->passive;
 
-    assert_int_equal(start_connect(active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
     assert_int_equal(
         passive->connector->Dispatch->NdkAcceptEx(passive->connector, passive->qp, 1, 1, NULL, 0,
             tell_disconnect_ex, &passive->disconnect, tell_request, &passive->request),
-        0x103);
+        SPEC_STATUS_PENDING);
     assert_int_equal(outcome(active), 0);
     assert_int_equal(active->connector->Dispatch->NdkCompleteConnectEx(active->connector,
                          tell_disconnect_ex, &active->disconnect, tell_request, &active->request),
-        0x103);
+        SPEC_STATUS_PENDING);
     assert_int_equal(outcome(active), 0);
     assert_int_equal(outcome(passive), 0);
-    assert_int_equal(start_disconnect(passive), 0x103);
+    assert_int_equal(start_disconnect(passive), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(passive), 0);
     told_wait(&active->disconnect);
     assert_int_equal(active->disconnect.status, 0); /* a disconnect as it should be gives none */
@@ -260,25 +261,27 @@ static void reject_refuses_with_data(void **state)
     char data[300];
     ULONG length = sizeof(data);
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, "please", 6), 0x103);
+    assert_int_equal(
+        start_connect(&pair->active, &pair->address, "please", 6), SPEC_STATUS_PENDING);
     take_incoming(pair);
     assert_int_equal(get_data(pair->passive.connector, data, &length), 0);
     assert_int_equal(length, told_length(6, 56));
     assert_memory_equal(data, "please", 6);
     length = sizeof(data);
     assert_int_equal(pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, NULL, 1),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(
         pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, data, 149),
-        (NTSTATUS)0xC0000206);
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
     assert_int_equal(
         pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, "sorry", 5), 0);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
     assert_int_equal(get_data(pair->active.connector, data, &length), 0);
     assert_int_equal(length, told_length(5, 148));
     assert_memory_equal(data, "sorry", 5);
     /* A connector serves one attempt. */
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_int_equal(atomic_load(&pair->active.request.count), 1);
 }
 
@@ -286,11 +289,11 @@ static void close_of_a_request_refuses(void **state)
 {
     struct pair *pair = *state;
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
     close_connector(pair->passive.connector);
     pair->passive.connector = NULL;
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
 }
 
 static void nobody_listens(void **state)
@@ -299,17 +302,17 @@ static void nobody_listens(void **state)
 
     close_listener(pair->listener);
     pair->listener = NULL;
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
 }
 
 static void active_side_backs_out(void **state)
 {
     struct pair *pair = *state;
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
-    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->active), 0);
     assert_int_equal(
         pair->active.connector->Dispatch->NdkReject(pair->active.connector, NULL, 0), 0);
@@ -318,7 +321,7 @@ static void active_side_backs_out(void **state)
         told_wait(&pair->passive.disconnect);
         return;
     }
-    assert_int_equal(outcome(&pair->passive), (NTSTATUS)0xC0000241);
+    assert_int_equal(outcome(&pair->passive), (NTSTATUS)SPEC_STATUS_CONNECTION_ABORTED);
     assert_int_equal(atomic_load(&pair->passive.disconnect.count), 0);
 }
 
@@ -328,8 +331,8 @@ static void paused_listener_refuses(void **state)
     NDK_CONNECTOR *second = connector_create(pair->active.adapter), *first;
 
     pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, TRUE);
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
     assert_int_equal(atomic_load(&pair->incoming.count), 0);
     pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, FALSE);
     first = pair->active.connector;
@@ -359,17 +362,25 @@ static void bad_calls_of_connectors(void **state)
         NDK_FN_REQUEST_COMPLETION completion;
         NTSTATUS status;
     } rows[] = {
-        { NULL, from, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
-        { pair->passive.qp, from, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
-        { (NDK_QP *)active->pd, from, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
-        { active->qp, NULL, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
-        { active->qp, from, 16, NULL, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
-        { active->qp, from, 16, to, NULL, 1, tell_request, (NTSTATUS)0xC000000D },
-        { active->qp, from, 16, to, data, 57, tell_request, (NTSTATUS)0xC0000206 },
-        { active->qp, from, 16, to, NULL, 0, NULL, (NTSTATUS)0xC000000D },
-        { active->qp, from, 3, to, NULL, 0, tell_request, (NTSTATUS)0xC0000141 },
-        { active->qp, (SOCKADDR *)&any, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC0000141 },
-        { active->qp, (SOCKADDR *)&far, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC0000141 },
+        { NULL, from, 16, to, NULL, 0, tell_request, (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { pair->passive.qp, from, 16, to, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { (NDK_QP *)active->pd, from, 16, to, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { active->qp, NULL, 16, to, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { active->qp, from, 16, NULL, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { active->qp, from, 16, to, NULL, 1, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { active->qp, from, 16, to, data, 57, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE },
+        { active->qp, from, 16, to, NULL, 0, NULL, (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
+        { active->qp, from, 3, to, NULL, 0, tell_request, (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS },
+        { active->qp, (SOCKADDR *)&any, 16, to, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS },
+        { active->qp, (SOCKADDR *)&far, 16, to, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS },
     };
     ULONG length = sizeof(data);
 
@@ -379,16 +390,18 @@ static void bad_calls_of_connectors(void **state)
                              rows[i].to, sizeof(struct sockaddr_in), 1, 1, rows[i].data,
                              rows[i].length, rows[i].completion, &active->request),
             rows[i].status);
-    assert_int_equal(start_complete(active), (NTSTATUS)0xC000023A);
-    assert_int_equal(start_disconnect(active), (NTSTATUS)0xC000023A);
-    assert_int_equal(table->NdkReject(connector, NULL, 0), (NTSTATUS)0xC0000184);
-    assert_int_equal(get_data(connector, data, &length), (NTSTATUS)0xC000023A);
+    assert_int_equal(start_complete(active), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(start_disconnect(active), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     assert_int_equal(
-        table->NdkGetPeerAddress(connector, (SOCKADDR *)data, &length), (NTSTATUS)0xC000023A);
+        table->NdkReject(connector, NULL, 0), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
+    assert_int_equal(get_data(connector, data, &length), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(table->NdkGetPeerAddress(connector, (SOCKADDR *)data, &length),
+        (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     assert_int_equal(atomic_load(&active->request.count), 0);
     pair_connect(pair); /* none of these used it up */
-    assert_int_equal(start_complete(active), (NTSTATUS)0xC000023A);
-    assert_int_equal(table->NdkReject(connector, NULL, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(start_complete(active), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(
+        table->NdkReject(connector, NULL, 0), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
 }
 
 static NTSTATUS listen_at(NDK_LISTENER *listener, const struct sockaddr_in *address, ULONG length)
@@ -411,19 +424,21 @@ static void bad_calls_of_listeners(void **state)
 
     assert_int_equal(
         adapter->Dispatch->NdkCreateListener(adapter, NULL, NULL, tell_create, NULL, &listener),
-        (NTSTATUS)0xC000000D);
-    assert_int_equal(listen_at(listener, NULL, 16), (NTSTATUS)0xC000000D);
-    assert_int_equal(listen_at(listener, &address, 3), (NTSTATUS)0xC0000141);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(listen_at(listener, NULL, 16), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(listen_at(listener, &address, 3), (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS);
     foreign.sin_addr.s_addr = htonl(0xC6336401);
-    assert_int_equal(listen_at(listener, &foreign, sizeof(foreign)), (NTSTATUS)0xC0000141);
     assert_int_equal(
-        listen_at(listener, &pair->address, sizeof(pair->address)), (NTSTATUS)0xC0000043);
-    assert_int_equal(
-        listener->Dispatch->NdkGetLocalAddress(listener, NULL, &length), (NTSTATUS)0xC0000184);
-    assert_int_equal(
-        listener->Dispatch->NdkGetLocalAddress(listener, NULL, NULL), (NTSTATUS)0xC000000D);
+        listen_at(listener, &foreign, sizeof(foreign)), (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS);
+    assert_int_equal(listen_at(listener, &pair->address, sizeof(pair->address)),
+        (NTSTATUS)SPEC_STATUS_SHARING_VIOLATION);
+    assert_int_equal(listener->Dispatch->NdkGetLocalAddress(listener, NULL, &length),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
+    assert_int_equal(listener->Dispatch->NdkGetLocalAddress(listener, NULL, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(listen_at(listener, &address, sizeof(address)), 0);
-    assert_int_equal(listen_at(listener, &address, sizeof(address)), (NTSTATUS)0xC0000184);
+    assert_int_equal(
+        listen_at(listener, &address, sizeof(address)), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     close_listener(listener);
 }
 
@@ -437,7 +452,7 @@ static void listener_ends_after_its_connectors(void **state)
     told_init(&told);
     assert_int_equal(
         pair->listener->Dispatch->NdkCloseListener(&pair->listener->Header, tell_close, &told),
-        0x103);
+        SPEC_STATUS_PENDING);
     pair->listener = NULL;
     for (int i = 0; i < 1000; i++)
         sched_yield();
@@ -454,7 +469,8 @@ static void queue_pair_ends_after_its_connector(void **state)
 
     told_init(&told);
     assert_int_equal(
-        pair->active.qp->Dispatch->NdkCloseQp(&pair->active.qp->Header, tell_close, &told), 0x103);
+        pair->active.qp->Dispatch->NdkCloseQp(&pair->active.qp->Header, tell_close, &told),
+        SPEC_STATUS_PENDING);
     pair->active.qp = NULL;
     told_wait(&pair->passive.disconnect); /* the close has ended the connection */
     assert_int_equal(atomic_load(&told.count), 0);
@@ -489,9 +505,9 @@ static void close_inside_the_completion(void **state)
     assert_int_equal(closing.connector->Dispatch->NdkConnect(closing.connector, pair->active.qp,
                          (SOCKADDR *)&from, sizeof(from), (SOCKADDR *)&pair->address,
                          sizeof(pair->address), 1, 1, NULL, 0, close_when_ended, NULL),
-        0x103);
+        SPEC_STATUS_PENDING);
     told_wait(&closing.closed);
-    assert_int_equal(closing.status, (NTSTATUS)0xC0000236);
+    assert_int_equal(closing.status, (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
     assert_int_equal(atomic_load(&closing.closed.count), 1);
 }
 
@@ -503,11 +519,11 @@ static void close_ends_what_is_pending(void **state)
     NTSTATUS closed;
 
     told_init(&told);
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
     take_incoming(pair);
     pair->active.connector = NULL;
     closed = connector->Dispatch->NdkCloseConnector(&connector->Header, tell_close, &told);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000120);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CANCELLED);
     /* In the call where the Connect's callback returned before the call looked. */
     assert_true(closed == STATUS_PENDING || closed == STATUS_SUCCESS);
     if (closed == STATUS_PENDING)
@@ -556,21 +572,21 @@ static void listener_close_refuses_what_was_not_told(void **state)
     assert_int_equal(listen_at(listener, &address, sizeof(address)), 0);
     assert_int_equal(
         listener->Dispatch->NdkGetLocalAddress(listener, (SOCKADDR *)&address, &length), 0);
-    assert_int_equal(start_connect(active, &address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(active, &address, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(KeWaitForSingleObject(&held.entered, Executive, KernelMode, FALSE, NULL), 0);
     assert_int_equal(second->Dispatch->NdkConnect(second, qp, (SOCKADDR *)&from, 16,
                          (SOCKADDR *)&address, 16, 1, 1, NULL, 0, tell_request, &refused),
-        0x103);
+        SPEC_STATUS_PENDING);
     told_init(&told);
-    assert_int_equal(
-        listener->Dispatch->NdkCloseListener(&listener->Header, tell_close, &told), 0x103);
+    assert_int_equal(listener->Dispatch->NdkCloseListener(&listener->Header, tell_close, &told),
+        SPEC_STATUS_PENDING);
     KeSetEvent(&held.go, 0, FALSE);
     told_wait(&refused);
-    assert_int_equal(refused.status, (NTSTATUS)0xC0000236);
+    assert_int_equal(refused.status, (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
     told_wait(&held.told);
     close_connector((NDK_CONNECTOR *)held.told.object);
     told_wait(&told);
-    assert_int_equal(outcome(active), (NTSTATUS)0xC0000236);
+    assert_int_equal(outcome(active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
     assert_int_equal(atomic_load(&held.told.count), 1);
     close_connector(second);
     close_qp(qp);
@@ -591,7 +607,7 @@ static NTSTATUS make_endpoint(
     *out = made(&told, status, &endpoint);
     if (*out)
         return 0;
-    return status == 0x103 ? told.status : status;
+    return status == SPEC_STATUS_PENDING ? told.status : status;
 }
 
 static NTSTATUS connect_over(struct side *side, NDK_CONNECTOR *connector, NDK_QP *qp,
@@ -618,30 +634,32 @@ static void connectors_share_an_endpoint(void **state)
         endpoint->Dispatch->NdkGetLocalAddress(endpoint, (SOCKADDR *)&address, &length), 0);
     assert_int_equal(length, 16);
     assert_int_not_equal(address.sin_port, 0);
-    assert_int_equal(make_endpoint(active->adapter, &address, &other), (NTSTATUS)0xC0000043);
-    assert_int_equal(connect_over(active, active->connector, active->qp, NULL, &pair->address),
-        (NTSTATUS)0xC000000D);
-
     assert_int_equal(
-        connect_over(active, active->connector, active->qp, endpoint, &pair->address), 0x103);
+        make_endpoint(active->adapter, &address, &other), (NTSTATUS)SPEC_STATUS_SHARING_VIOLATION);
+    assert_int_equal(connect_over(active, active->connector, active->qp, NULL, &pair->address),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+
+    assert_int_equal(connect_over(active, active->connector, active->qp, endpoint, &pair->address),
+        SPEC_STATUS_PENDING);
     take_incoming(pair);
     length = sizeof(local);
     assert_int_equal(pair->passive.connector->Dispatch->NdkGetPeerAddress(
                          pair->passive.connector, (SOCKADDR *)&local, &length),
         0);
     assert_int_equal(local.sin_port, address.sin_port);
-    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(active), 0);
-    assert_int_equal(start_complete(active), 0x103);
+    assert_int_equal(start_complete(active), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(active), 0);
     assert_int_equal(outcome(&pair->passive), 0);
     /* The same destination once more. */
-    assert_int_equal(
-        connect_over(active, second, qp, endpoint, &pair->address), (NTSTATUS)0xC000020A);
+    assert_int_equal(connect_over(active, second, qp, endpoint, &pair->address),
+        (NTSTATUS)SPEC_STATUS_ADDRESS_ALREADY_EXISTS);
     /* The endpoint ends after its connectors. */
     told_init(&told);
     assert_int_equal(
-        endpoint->Dispatch->NdkCloseSharedEndpoint(&endpoint->Header, tell_close, &told), 0x103);
+        endpoint->Dispatch->NdkCloseSharedEndpoint(&endpoint->Header, tell_close, &told),
+        SPEC_STATUS_PENDING);
     assert_int_equal(atomic_load(&told.count), 0);
     close_connector(active->connector);
     active->connector = NULL;
@@ -677,7 +695,7 @@ static void endpoint_has_two_destinations(void **state)
         active->connector = i ? second : first;
         assert_int_equal(connect_over(active, active->connector, qps[i], endpoint,
                              i ? &second_address : &pair->address),
-            0x103);
+            SPEC_STATUS_PENDING);
         told_wait(i ? &incoming : &pair->incoming);
         ends[i] = (NDK_CONNECTOR *)(i ? incoming.object : pair->incoming.object);
         length = sizeof(local[i]);
@@ -686,9 +704,9 @@ static void endpoint_has_two_destinations(void **state)
         assert_int_equal(local[i].sin_port, local[2].sin_port);
         assert_int_equal(ends[i]->Dispatch->NdkAccept(ends[i], far_qps[i], 1, 1, NULL, 0, NULL,
                              NULL, tell_request, &passive->request),
-            0x103);
+            SPEC_STATUS_PENDING);
         assert_int_equal(outcome(active), 0);
-        assert_int_equal(start_complete(active), 0x103);
+        assert_int_equal(start_complete(active), SPEC_STATUS_PENDING);
         assert_int_equal(outcome(active), 0);
         assert_int_equal(outcome(passive), 0);
     }

@@ -107,20 +107,22 @@ static void tokens_are_forgotten(void **state)
     assert_int_equal(post_both(from, &entry), 0); /* looked up */
     assert_int_equal(post_both(from, &entry), 0); /* known */
     bad.MemoryRegionToken++;
-    assert_int_equal(post_both(from, &bad), (NTSTATUS)0xC0000005);
-    assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, NULL, 1, 0), (NTSTATUS)0xC000000D);
-    assert_int_equal(from->qp->Dispatch->NdkReceive(from->qp, NULL, NULL, 1), (NTSTATUS)0xC000000D);
+    assert_int_equal(post_both(from, &bad), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
+    assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, NULL, 1, 0),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(from->qp->Dispatch->NdkReceive(from->qp, NULL, NULL, 1),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(post_both(from, &other), 0);
     assert_int_equal(post_both(from, &entry), 0);
     for (int i = 0; i < 4; i++)
         assert_result(from->initiator_cq, 0, NULL, SEND, 0);
     close_mr(first); /* flushes nothing: its Receives stay posted, and are not used */
-    assert_int_equal(post_both(from, &entry), (NTSTATUS)0xC0000005);
+    assert_int_equal(post_both(from, &entry), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(post_both(from, &other), 0);
     assert_result(from->initiator_cq, 0, NULL, SEND, 0);
     entry = other;
     entry.Length = 0x80000001; /* known, but too long */
-    assert_int_equal(post_both(from, &entry), (NTSTATUS)0xC0000206);
+    assert_int_equal(post_both(from, &entry), (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
 }
 
 static void inline_data_is_copied(void **state)
@@ -142,9 +144,9 @@ static void inline_data_is_copied(void **state)
     assert_result(from->initiator_cq, 0, &a, SEND, 0);
     list[64] = sge(letters, 1, 0); /* a byte too many */
     assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, &a, list, 65, NDK_OP_FLAG_INLINE),
-        (NTSTATUS)0xC0000206);
+        (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE);
     assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, &a, NULL, 1, NDK_OP_FLAG_INLINE),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     list[0] = sge(letters, 10, 0);
     assert_int_equal(from->qp->Dispatch->NdkWrite(from->qp, &a, list, 1,
                          (UINT64)(ULONG_PTR)to->memory, to->remote_token, NDK_OP_FLAG_INLINE),
@@ -202,7 +204,7 @@ static void silent_requests_tell_failures_alone(void **state)
     /* A token of nothing: the request fails, silent or not. */
     write_silently(from, &b, to, 0x01020304);
     if (row_holds_in_full())
-        assert_result(from->initiator_cq, 0xC0000005, &b, WRITE, 0);
+        assert_result(from->initiator_cq, SPEC_STATUS_ACCESS_VIOLATION, &b, WRITE, 0);
     told_wait(&from->disconnect);
     told_wait(&to->disconnect);
     assert_int_equal(atomic_load(&from->disconnect.count), 1);
@@ -222,9 +224,9 @@ static void failure_in_a_silent_run_is_told_in_its_place(void **state)
                              (UINT64)(ULONG_PTR)to->memory, i == 4 ? 0x01020304 : to->remote_token,
                              NDK_OP_FLAG_SILENT_SUCCESS | (i < 7 ? NDK_OP_FLAG_DEFER : 0)),
             0);
-    assert_result(from->initiator_cq, 0xC0000005, &contexts[4], WRITE, 0);
+    assert_result(from->initiator_cq, SPEC_STATUS_ACCESS_VIOLATION, &contexts[4], WRITE, 0);
     for (int i = 5; i < 8; i++)
-        assert_result(from->initiator_cq, 0xC0000120, &contexts[i], WRITE, 0);
+        assert_result(from->initiator_cq, SPEC_STATUS_CANCELLED, &contexts[i], WRITE, 0);
     assert_no_result(from->initiator_cq);
     told_wait(&from->disconnect);
     told_wait(&to->disconnect);
@@ -246,12 +248,13 @@ static void flush_ends_deferred_requests(void **state)
     for (int i = 0; i < 5; i++) {
         result = next(from->initiator_cq);
         if (row_holds_in_full() || result.Status)
-            assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+            assert_int_equal(result.Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
         assert_ptr_equal(result.RequestContext, &contexts[i]);
         assert_int_equal(result.Type, SEND);
     }
     assert_no_result(from->initiator_cq);
-    assert_int_equal(post_send(from, NULL, 0, 8, NDK_OP_FLAG_DEFER), (NTSTATUS)0xC000023A);
+    assert_int_equal(
+        post_send(from, NULL, 0, 8, NDK_OP_FLAG_DEFER), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     from->qp->Dispatch->NdkFlush(from->qp); /* again: nothing is left */
     assert_no_result(from->initiator_cq);
 }
@@ -266,7 +269,7 @@ static void too_long_messages_fail_at_the_receiver(void **state)
     assert_int_equal(post_receive(to, &a, 0, 9), 0);
     assert_int_equal(post_send(from, &b, 0, 10, 0), 0);
     result = next(to->receive_cq);
-    assert_int_equal(result.Status, (NTSTATUS)0x80000005);
+    assert_int_equal(result.Status, (NTSTATUS)SPEC_STATUS_BUFFER_OVERFLOW);
     assert_ptr_equal(result.RequestContext, &a);
     assert_int_equal(result.Type, RECEIVE);
     if (row_holds_in_full())
@@ -283,9 +286,9 @@ static void flush_cancels_and_closes_without_disconnect(void **state)
         assert_int_equal(post_receive(side, &contexts[i], 0, 1), 0);
     side->qp->Dispatch->NdkFlush(side->qp);
     for (int i = 0; i < 16; i++)
-        assert_result(side->receive_cq, 0xC0000120, &contexts[i], RECEIVE, 0);
-    assert_int_equal(post_send(side, NULL, 0, 1, 0), (NTSTATUS)0xC000023A);
-    assert_int_equal(post_receive(side, NULL, 0, 1), (NTSTATUS)0xC000023A);
+        assert_result(side->receive_cq, SPEC_STATUS_CANCELLED, &contexts[i], RECEIVE, 0);
+    assert_int_equal(post_send(side, NULL, 0, 1, 0), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(post_receive(side, NULL, 0, 1), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     close_connector(side->connector);
     side->connector = NULL;
     told_wait(&pair->passive.disconnect);
@@ -307,25 +310,30 @@ static void window_is_bound_and_invalidated(void **state)
     int a, b;
 
 #define BIND_WINDOW(mr, mw, flags) qp->NdkBind(to->qp, &a, mr, mw, to->memory + 100, 16, flags)
-    assert_int_equal(BIND_WINDOW(NULL, mw, NDK_OP_FLAG_ALLOW_REMOTE_READ), (NTSTATUS)0xC000000D);
+    assert_int_equal(BIND_WINDOW(NULL, mw, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(BIND_WINDOW(to->mr, NULL, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(BIND_WINDOW(to->mr, foreign, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(BIND_WINDOW(from->mr, mw, NDK_OP_FLAG_ALLOW_REMOTE_READ),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(BIND_WINDOW(closed, mw, NDK_OP_FLAG_ALLOW_REMOTE_WRITE),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
+    assert_int_equal(qp->NdkBind(to->qp, &a, to->mr, mw, to->memory + MEMORY, 1, 0x08),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(qp->NdkInvalidate(to->qp, &a, &mw->Header, 0),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE); /* not bound */
     assert_int_equal(
-        BIND_WINDOW(to->mr, NULL, NDK_OP_FLAG_ALLOW_REMOTE_READ), (NTSTATUS)0xC000000D);
+        qp->NdkInvalidate(to->qp, &a, &to->mr->Header, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(
-        BIND_WINDOW(to->mr, foreign, NDK_OP_FLAG_ALLOW_REMOTE_READ), (NTSTATUS)0xC000000D);
-    assert_int_equal(
-        BIND_WINDOW(from->mr, mw, NDK_OP_FLAG_ALLOW_REMOTE_READ), (NTSTATUS)0xC000000D);
-    assert_int_equal(BIND_WINDOW(closed, mw, NDK_OP_FLAG_ALLOW_REMOTE_WRITE), (NTSTATUS)0xC0000005);
-    assert_int_equal(
-        qp->NdkBind(to->qp, &a, to->mr, mw, to->memory + MEMORY, 1, 0x08), (NTSTATUS)0xC000000D);
-    assert_int_equal(
-        qp->NdkInvalidate(to->qp, &a, &mw->Header, 0), (NTSTATUS)0xC0000184); /* not bound */
-    assert_int_equal(qp->NdkInvalidate(to->qp, &a, &to->mr->Header, 0), (NTSTATUS)0xC000000D);
-    assert_int_equal(qp->NdkInvalidate(to->qp, &a, NULL, 0), (NTSTATUS)0xC000000D);
+        qp->NdkInvalidate(to->qp, &a, NULL, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
 
     assert_int_equal(BIND_WINDOW(to->mr, mw, NDK_OP_FLAG_ALLOW_REMOTE_WRITE), 0);
     token = mw->Dispatch->NdkGetRemoteTokenFromMw(mw);
     assert_int_not_equal(token, 0);
-    assert_int_equal(BIND_WINDOW(to->mr, mw, NDK_OP_FLAG_ALLOW_REMOTE_WRITE), (NTSTATUS)0xC0000184);
+    assert_int_equal(BIND_WINDOW(to->mr, mw, NDK_OP_FLAG_ALLOW_REMOTE_WRITE),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_result(to->initiator_cq, 0, &a, BIND, 0);
     memset(from->memory, 'm', 16);
     assert_int_equal(from->qp->Dispatch->NdkWrite(from->qp, &b, &entry, 1, there, token, 0), 0);
@@ -336,7 +344,7 @@ static void window_is_bound_and_invalidated(void **state)
     /* The token is nothing now: whoever uses it loses the connection. */
     assert_int_equal(from->qp->Dispatch->NdkWrite(from->qp, &b, &entry, 1, there, token, 0), 0);
     if (row_holds_in_full())
-        assert_result(from->initiator_cq, 0xC0000005, &b, WRITE, 0);
+        assert_result(from->initiator_cq, SPEC_STATUS_ACCESS_VIOLATION, &b, WRITE, 0);
     told_wait(&to->disconnect);
     close_mw(mw);
     close_mw(foreign);
@@ -379,8 +387,8 @@ static void send_invalidates_at_the_peer(void **state)
             assert_int_equal(plain.Status, 0);
             assert_ptr_equal(plain.RequestContext, &a);
         }
-        assert_int_equal(
-            to->qp->Dispatch->NdkInvalidate(to->qp, &a, &mw->Header, 0), (NTSTATUS)0xC0000184);
+        assert_int_equal(to->qp->Dispatch->NdkInvalidate(to->qp, &a, &mw->Header, 0),
+            (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     }
     /* A token that is none any more ends the connection at the receiver. */
     assert_int_equal(post_receive(to, &a, 32, 16), 0);
@@ -441,7 +449,8 @@ static void refused_request_sends_the_deferred_ones(void **state)
     for (int i = 0; i < 8; i++) {
         assert_int_equal(post_receive(to, &contexts[i], 0, 16), 0);
         assert_int_equal(post_send(from, &contexts[i], 0, 16, NDK_OP_FLAG_DEFER), 0);
-        assert_int_equal(post_bad(from, i), (NTSTATUS)(i < 4 ? 0xC0000005 : 0xC000000D));
+        assert_int_equal(post_bad(from, i),
+            (NTSTATUS)(i < 4 ? SPEC_STATUS_ACCESS_VIOLATION : SPEC_STATUS_INVALID_PARAMETER));
         assert_result(to->receive_cq, 0, &contexts[i], RECEIVE, 16);
         assert_result(from->initiator_cq, 0, &contexts[i], SEND, 0);
     }
@@ -565,8 +574,8 @@ static void moderated_notification_comes(void **state)
     int a;
 
     if (!row_holds_in_full()) {
-        assert_int_equal(
-            cq->Dispatch->NdkControlCqInterruptModeration(cq, 200, 8), (NTSTATUS)0xC00000BB);
+        assert_int_equal(cq->Dispatch->NdkControlCqInterruptModeration(cq, 200, 8),
+            (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
         return;
     }
     for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
@@ -604,7 +613,7 @@ static void moderation_holds_no_failure(void **state)
     to->receive_cq->Dispatch->NdkArmCq(to->receive_cq, NDK_CQ_NOTIFY_SOLICITED);
     to->qp->Dispatch->NdkFlush(to->qp);
     told_wait(&to->received);
-    assert_result(to->receive_cq, 0xC0000120, &a, RECEIVE, 0);
+    assert_result(to->receive_cq, SPEC_STATUS_CANCELLED, &a, RECEIVE, 0);
 }
 
 /* ---- a consumer that works in its callback ---- */

@@ -63,17 +63,17 @@ static void killed_peer_is_told_once(void **state)
     take_incoming(&pair);
     entry = sge(side->memory, 16, side->token);
     assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1), 0);
-    assert_int_equal(start_accept(side, NULL, 0), 0x103);
+    assert_int_equal(start_accept(side, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(side), 0);
     assert_int_equal(read(child.out, &said, 1), 1);
     assert_int_equal(kill(child.process, SIGKILL), 0);
     assert_int_equal(waitpid(child.process, NULL, 0), child.process);
     told_wait(&side->disconnect);
-    assert_int_equal(start_disconnect(side), 0x103);
+    assert_int_equal(start_disconnect(side), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(side), 0);
     while (!side->receive_cq->Dispatch->NdkGetCqResults(side->receive_cq, &result, 1))
         sched_yield();
-    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_int_equal(result.Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
     assert_int_equal(atomic_load(&side->disconnect.count), 1);
     pair_close(&pair);
     assert_int_equal(atomic_load(&side->disconnect.count), 1);

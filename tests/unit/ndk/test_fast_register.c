@@ -130,14 +130,15 @@ static void regions_are_initialised_once(void **state)
     assert_int_equal(adapter->Dispatch->NdkQueryAdapterInfo(adapter, &info, &size), 0);
     assert_int_equal(mr->Dispatch->NdkGetLocalTokenFromMr(mr), 0);
     assert_int_equal(mr->Dispatch->NdkGetRemoteTokenFromMr(mr), 0);
-    assert_int_equal(initialize(mr, 0, TRUE), (NTSTATUS)0xC000000D);
-    assert_int_equal(initialize(mr, info.FRMRPageCount + 1, TRUE), (NTSTATUS)0xC000042B);
+    assert_int_equal(initialize(mr, 0, TRUE), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(
+        initialize(mr, info.FRMRPageCount + 1, TRUE), (NTSTATUS)SPEC_STATUS_IMPLEMENTATION_LIMIT);
     assert_int_equal(initialize(mr, info.FRMRPageCount, TRUE), 0);
     local = mr->Dispatch->NdkGetLocalTokenFromMr(mr);
     remote = mr->Dispatch->NdkGetRemoteTokenFromMr(mr);
     assert_int_not_equal(local, 0);
     assert_int_not_equal(remote, 0);
-    assert_int_equal(initialize(mr, 1, TRUE), (NTSTATUS)0xC0000184);
+    assert_int_equal(initialize(mr, 1, TRUE), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_int_equal(mr->Dispatch->NdkGetLocalTokenFromMr(mr), local);
     assert_int_equal(mr->Dispatch->NdkGetRemoteTokenFromMr(mr), remote);
     /* It is not for the other kind of registration. */
@@ -145,9 +146,9 @@ static void regions_are_initialised_once(void **state)
     MmInitializeMdl(&mdl, fast->pair.passive.memory, 100);
     assert_int_equal(
         ended(&told, mr->Dispatch->NdkRegisterMr(mr, &mdl, 100, 0, tell_request, &told)),
-        (NTSTATUS)0xC0000184);
-    assert_int_equal(
-        ended(&told, mr->Dispatch->NdkDeregisterMr(mr, tell_request, &told)), (NTSTATUS)0xC0000184);
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
+    assert_int_equal(ended(&told, mr->Dispatch->NdkDeregisterMr(mr, tell_request, &told)),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     close_mr(mr);
 }
 
@@ -213,7 +214,7 @@ static void pages_may_be_scattered(void **state)
     if (!row_holds_in_full()) {
         assert_int_equal(
             register_pages(fast, scattered, 4, 10, 4 * 4096 - 10, 0x7000000A, ALL_RIGHTS),
-            (NTSTATUS)0xC00000BB);
+            (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
         return;
     }
     memset(to->memory, 0, MEMORY);
@@ -237,7 +238,7 @@ static void bad_registrations_are_refused(void **state)
     struct fast *fast = breaks_rules(state);
     struct side *side = &fast->pair.passive;
     NDK_MR *local = fast_create(side->pd), *ordinary = side->mr, *mine = fast->mr;
-    NTSTATUS invalid = (NTSTATUS)0xC000000D;
+    NTSTATUS invalid = (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER;
     NDK_LOGICAL_ADDRESS odd[2] = { fast->pages[0], fast->pages[1] };
     NDK_LOGICAL_ADDRESS many[PAGES + 1] = { fast->pages[0] };
     NDK_LOGICAL_ADDRESS far[2] = { fast->pages[0], fast->pages[PAGES - 1] };
@@ -254,7 +255,8 @@ static void bad_registrations_are_refused(void **state)
     odd[1].QuadPart += 8;
     assert_int_equal(register_pages(fast, odd, 2, 0, 10, 0, ALL_RIGHTS), invalid);
     far[1].QuadPart += 4096; /* behind the mapping */
-    assert_int_equal(register_pages(fast, far, 2, 0, 10, 0, ALL_RIGHTS), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        register_pages(fast, far, 2, 0, 10, 0, ALL_RIGHTS), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     fast->mr = NULL;
     assert_int_equal(side->qp->Dispatch->NdkFastRegister(
                          side->qp, NULL, NULL, 1, fast->pages, 0, 10, 0, ALL_RIGHTS),
@@ -264,19 +266,19 @@ static void bad_registrations_are_refused(void **state)
     assert_int_equal(invalidate(fast, 0), invalid);
     fast->mr = local;
     assert_int_equal(register_pages(fast, fast->pages, 1, 0, 10, 0, 0),
-        (NTSTATUS)0xC0000184); /* uninitialised */
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE); /* uninitialised */
     assert_int_equal(initialize(local, 1, FALSE), 0);
     assert_int_equal(register_pages(fast, fast->pages, 1, 0, 10, 0, NDK_OP_FLAG_ALLOW_REMOTE_READ),
-        (NTSTATUS)0xC0000005);
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(register_pages(fast, fast->pages, 1, 0, 10, 0, NDK_OP_FLAG_ALLOW_REMOTE_WRITE),
-        (NTSTATUS)0xC0000005);
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(
         register_pages(fast, fast->pages, 1, 0, 10, 0, NDK_OP_FLAG_ALLOW_LOCAL_WRITE), 0);
     assert_ends(side, 0, FAST_REGISTER);
     assert_int_equal(register_pages(fast, fast->pages, 1, 0, 10, 0, 0),
-        (NTSTATUS)0xC0000184); /* registered already */
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE); /* registered already */
     assert_int_equal(invalidate(fast, NDK_OP_FLAG_SILENT_SUCCESS), 0);
-    assert_int_equal(invalidate(fast, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(invalidate(fast, 0), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     close_mr(local);
     fast->mr = mine;
 }
@@ -326,8 +328,8 @@ static void own_requests_use_the_base(void **state)
     NDK_SGE room = sge(to->memory, 16, to->token);
 
     memcpy(from->memory + 4090, "over a border", 12);
-    assert_int_equal(
-        from->qp->Dispatch->NdkSend(from->qp, NULL, &entry, 1, 0), (NTSTATUS)0xC0000005);
+    assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, &entry, 1, 0),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(register_pages(fast, fast->pages, 2, 0, 2 * 4096, 0x40000000, 0), 0);
     assert_int_equal(to->qp->Dispatch->NdkReceive(to->qp, NULL, &room, 1), 0);
     assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, &entry, 1, 0), 0);
@@ -336,8 +338,8 @@ static void own_requests_use_the_base(void **state)
     assert_ends(from, 0, FAST_REGISTER);
     assert_ends(from, 0, 2);
     assert_int_equal(invalidate(fast, 0), 0);
-    assert_int_equal(
-        from->qp->Dispatch->NdkSend(from->qp, NULL, &entry, 1, 0), (NTSTATUS)0xC0000005);
+    assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, &entry, 1, 0),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_ends(from, 0, INVALIDATE);
 }
 
@@ -362,11 +364,11 @@ static void peer_invalidates(void **state)
         assert_int_equal(result.Status, 0);
         assert_int_equal(result.Type, 0x8001);
         assert_int_equal(result.TypeSpecificCompletionOutput, token);
-        assert_int_equal(invalidate(fast, 0), (NTSTATUS)0xC0000184);
+        assert_int_equal(invalidate(fast, 0), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     }
     /* Whoever uses the token now loses the connection. */
     assert_int_equal(write_there(fast, 4096, token, 8), 0);
-    assert_ends(from, (NTSTATUS)0xC0000005, WRITE);
+    assert_ends(from, (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION, WRITE);
     told_wait(&to->disconnect);
 }
 
@@ -388,14 +390,14 @@ static void invalidated_token_ends_the_peers_access(void **state)
     memset(to->memory, 'v', 8);
     memset(from->memory, 'w', 8);
     assert_int_equal(write_there(fast, 0x50000000, token, 8), 0);
-    assert_ends(from, (NTSTATUS)0xC0000005, WRITE);
+    assert_ends(from, (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION, WRITE);
     told_wait(&to->disconnect);
     assert_int_equal(to->memory[0], 'v');
     /* Nothing is registered on a queue pair that is not connected; the region is as it was. */
     to->qp->Dispatch->NdkFlush(to->qp);
     assert_int_equal(register_pages(fast, fast->pages, 2, 0, 4096, 0x50000000, ALL_RIGHTS),
-        (NTSTATUS)0xC000023A);
-    assert_int_equal(invalidate(fast, 0), (NTSTATUS)0xC000023A);
+        (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(invalidate(fast, 0), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
 }
 
 static void rights_are_those_that_were_given(void **state)
@@ -411,7 +413,7 @@ static void rights_are_those_that_were_given(void **state)
     assert_int_equal(from->qp->Dispatch->NdkRead(from->qp, NULL, &entry, 1, 0, token, 0), 0);
     assert_ends(from, 0, READ);
     assert_int_equal(write_there(fast, 0, token, 8), 0);
-    assert_ends(from, (NTSTATUS)0xC0000005, WRITE);
+    assert_ends(from, (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION, WRITE);
     told_wait(&fast->pair.passive.disconnect);
 }
 
@@ -427,7 +429,7 @@ static void close_ends_access(void **state)
     close_mr(fast->mr);
     fast->mr = NULL;
     assert_int_equal(write_there(fast, 0, token, 8), 0);
-    assert_ends(&fast->pair.active, (NTSTATUS)0xC0000005, WRITE);
+    assert_ends(&fast->pair.active, (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION, WRITE);
     told_wait(&fast->pair.passive.disconnect);
 }
 

@@ -145,7 +145,7 @@ static int set_up(void **state)
     scene->connector = (NDK_CONNECTOR *)scene->pair.incoming.object;
     assert_int_equal(scene->connector->Dispatch->NdkAccept(scene->connector, scene->qp, 4, 4, NULL,
                          0, tell_disconnect, &scene->disconnect, tell_request, &scene->request),
-        0x103);
+        SPEC_STATUS_PENDING);
     assert_int_equal(pthread_join(thread, &well), 0);
     assert_non_null(well);
     told_wait(&scene->request);
@@ -219,7 +219,7 @@ static void invalidates_nothing(void **state)
     struct scene *scene = *state;
 
     play(scene, IBV_WR_SEND_WITH_INV, 0x01020304);
-    assert_its_own_alone(scene, (NTSTATUS)0xC0000010);
+    assert_its_own_alone(scene, (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_REQUEST);
 }
 
 /* Registered by NdkRegisterMr: nobody may invalidate it. */
@@ -229,7 +229,7 @@ static void invalidates_an_ordinary_region(void **state)
     struct side *victim = &scene->pair.passive;
 
     play(scene, IBV_WR_SEND_WITH_INV, victim->remote_token);
-    assert_its_own_alone(scene, (NTSTATUS)0xC0000010);
+    assert_its_own_alone(scene, (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_REQUEST);
     assert_int_equal(
         victim->mr->Dispatch->NdkGetRemoteTokenFromMr(victim->mr), victim->remote_token);
 }
@@ -241,7 +241,7 @@ static void invalidates_a_region_of_another_domain(void **state)
     struct side *other = &scene->pair.active;
 
     play(scene, IBV_WR_SEND_WITH_INV, other->remote_token);
-    assert_its_own_alone(scene, (NTSTATUS)0xC0000010);
+    assert_its_own_alone(scene, (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_REQUEST);
 }
 
 static void invalidates_twice(void **state)
@@ -256,7 +256,7 @@ static void invalidates_twice(void **state)
     assert_int_equal(result.Type, 0x8001);
     assert_int_equal(atomic_load(&scene->disconnect.count), 0);
     play(scene, IBV_WR_SEND_WITH_INV, token_of(scene->spoiled));
-    assert_its_own_alone(scene, (NTSTATUS)0xC0000010);
+    assert_its_own_alone(scene, (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_REQUEST);
 }
 
 static void use_after_invalidation(struct scene *scene, enum ibv_wr_opcode opcode, bool by_peer)
@@ -278,7 +278,7 @@ static void use_after_invalidation(struct scene *scene, enum ibv_wr_opcode opcod
     KeSetEvent(&scene->disconnect.event, 0, FALSE); /* for the next who waits */
     assert_int_equal(victim->memory[0], 'v');
     assert_int_equal(scene->peers_memory[0], 'p');
-    assert_its_own_alone(scene, (NTSTATUS)0xC0000120);
+    assert_its_own_alone(scene, (NTSTATUS)SPEC_STATUS_CANCELLED);
 }
 
 static void writes_after_its_invalidation(void **state)

@@ -53,10 +53,12 @@ static void mapping_has_the_pages(void **state)
     (void)state;
     memset(&mapping, 0xEE, sizeof(mapping));
     /* 0x10 and 8 for each page that a byte lies in. */
-    assert_int_equal(build(adapter, memory + 100, 4096, &mapping, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(build(adapter, memory + 100, 4096, &mapping, &size),
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(size, 0x10 + 2 * 8);
     size--;
-    assert_int_equal(build(adapter, memory + 100, 4096, &mapping, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(build(adapter, memory + 100, 4096, &mapping, &size),
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(size, 0x20);
     assert_int_equal(mapping.bytes[0], 0xEE);
     assert_int_equal(build(adapter, memory + 100, 4096, &mapping, &size), 0);
@@ -79,7 +81,7 @@ static void mapping_has_the_pages(void **state)
     size = 0x1000;
     assert_int_equal(
         adapter->Dispatch->NdkBuildLAM(adapter, chain, 4098, NULL, NULL, NULL, &size, &offset),
-        (NTSTATUS)0xC0000023);
+        (NTSTATUS)SPEC_STATUS_BUFFER_TOO_SMALL);
     assert_int_equal(size, 0x10 + 3 * 8);
     assert_int_equal(adapter->Dispatch->NdkBuildLAM(
                          adapter, chain, 4098, NULL, NULL, &mapping.lam, &size, &offset),
@@ -94,7 +96,7 @@ static void bad_mappings_are_refused(void **state)
     static char memory[2 * 4096];
     NDK_ADAPTER *adapter = adapter_open_newest();
     NDK_FN_BUILD_LAM call = adapter->Dispatch->NdkBuildLAM;
-    NTSTATUS invalid = (NTSTATUS)0xC000000D;
+    NTSTATUS invalid = (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER;
     union mapping mapping;
     ULONG size = sizeof(mapping), offset;
     MDL chain[2];
@@ -184,7 +186,8 @@ static void privileged_token_names_mapped_memory(void **state)
         source[i] = (char)(i * 7);
     memset(target, 0, 3 * 4096);
     /* Before there is a mapping it names nothing. */
-    assert_int_equal(post_send(from, source, 16, token_from), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        post_send(from, source, 16, token_from), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(build(from->adapter, source, 3 * 4096, &map_from, &size), 0);
     size = sizeof(map_to);
     assert_int_equal(build(to->adapter, target, 3 * 4096, &map_to, &size), 0);
@@ -196,10 +199,14 @@ static void privileged_token_names_mapped_memory(void **state)
     assert_int_equal(status_of_next(from->initiator_cq), 0);
     assert_memory_equal(source, target, 3 * 4096);
     /* Of another adapter, beyond the end, before the start. */
-    assert_int_equal(post_send(from, target, 16, token_from), (NTSTATUS)0xC0000005);
-    assert_int_equal(post_send(from, source + 3 * 4096 - 1, 2, token_from), (NTSTATUS)0xC0000005);
-    assert_int_equal(post_send(from, source - 1, 1, token_from), (NTSTATUS)0xC0000005);
-    assert_int_equal(post_send(from, (void *)UINTPTR_MAX, 2, token_from), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        post_send(from, target, 16, token_from), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
+    assert_int_equal(post_send(from, source + 3 * 4096 - 1, 2, token_from),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
+    assert_int_equal(
+        post_send(from, source - 1, 1, token_from), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
+    assert_int_equal(post_send(from, (void *)UINTPTR_MAX, 2, token_from),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     /* Write from it; a Read into it needs a right that the token never gives, where the transport asks for one. */
     entry = sge(source + 5, 10, token_from);
     assert_int_equal(from->qp->Dispatch->NdkWrite(from->qp, NULL, &entry, 1,
@@ -209,20 +216,23 @@ static void privileged_token_names_mapped_memory(void **state)
     assert_memory_equal(to->memory, source + 5, 10);
     assert_int_equal(from->qp->Dispatch->NdkRead(from->qp, NULL, &entry, 1,
                          (UINT64)(ULONG_PTR)to->memory, to->remote_token, 0),
-        strcmp(device_name(), "rxe") == 0 ? STATUS_SUCCESS : (NTSTATUS)0xC0000005);
+        strcmp(device_name(), "rxe") == 0 ? STATUS_SUCCESS
+                                          : (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     if (strcmp(device_name(), "rxe") == 0)
         assert_int_equal(status_of_next(from->initiator_cq), 0);
     /* The larger of two mappings goes: the smaller one's memory is still named. */
     release(to->adapter, &map_to);
     assert_int_equal(post_receive(to, target + 100, 200, token_to), 0);
-    assert_int_equal(post_receive(to, target + 99, 2, token_to), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        post_receive(to, target + 99, 2, token_to), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(post_send(from, source, 200, token_from), 0);
     assert_int_equal(status_of_next(to->receive_cq), 0);
     assert_int_equal(status_of_next(from->initiator_cq), 0);
     assert_memory_equal(source, target + 100, 200);
     release(to->adapter, &again);
     release(from->adapter, &map_from);
-    assert_int_equal(post_receive(to, target + 100, 200, token_to), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        post_receive(to, target + 100, 200, token_to), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     free(source);
     free(target);
 }
@@ -345,7 +355,8 @@ static void many_mappings_come_and_go(void **state)
                       start + length <= ranges[j].start + ranges[j].length;
         /* Not connected: with a token of something the connection is what is missing. */
         status = post_send(side, side->memory + start, length, token);
-        assert_int_equal(status, inside ? (NTSTATUS)0xC000023A : (NTSTATUS)0xC0000005);
+        assert_int_equal(status, inside ? (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID
+                                        : (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     }
     for (int i = 0; i < MANY; i++)
         if (ranges[i].mapped)

@@ -40,12 +40,13 @@ static void region_has_tokens_while_registered(void **state)
     assert_int_not_equal(remote, 0);
     other = mr_register(pd, memory, 100, NDK_MR_FLAG_ALLOW_LOCAL_READ);
     assert_int_not_equal(other->Dispatch->NdkGetLocalTokenFromMr(other), local);
-    assert_int_equal(do_register(mr, &mdl, 1, 0), (NTSTATUS)0xC0000184); /* registered */
+    assert_int_equal(
+        do_register(mr, &mdl, 1, 0), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE); /* registered */
     assert_int_equal(mr->Dispatch->NdkGetLocalTokenFromMr(mr), local);
     assert_int_equal(do_deregister(mr), 0);
     assert_int_equal(mr->Dispatch->NdkGetLocalTokenFromMr(mr), 0);
     assert_int_equal(mr->Dispatch->NdkGetRemoteTokenFromMr(mr), 0);
-    assert_int_equal(do_deregister(mr), (NTSTATUS)0xC0000184);
+    assert_int_equal(do_deregister(mr), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_int_equal(do_register(mr, &mdl, 1, 0), 0); /* again */
     assert_int_not_equal(mr->Dispatch->NdkGetLocalTokenFromMr(mr), local);
     close_mr(mr); /* registered */
@@ -68,11 +69,13 @@ static void only_contiguous_memory_is_registered(void **state)
     MmInitializeMdl(&chain[2], memory + 7 + 4096 + 100 + 1, 4096); /* a byte is left out */
     chain[0].Next = &chain[1];
     chain[1].Next = &chain[2];
-    assert_int_equal(do_register(mr, NULL, 1, 0), (NTSTATUS)0xC000000D);
-    assert_int_equal(do_register(mr, &chain[0], 0, 0), (NTSTATUS)0xC000000D);
-    assert_int_equal(do_register(mr, &chain[0], 4096 + 100 + 1, 0), (NTSTATUS)0xC000000D);
+    assert_int_equal(do_register(mr, NULL, 1, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(do_register(mr, &chain[0], 0, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(
+        do_register(mr, &chain[0], 4096 + 100 + 1, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     chain[1].Next = NULL;
-    assert_int_equal(do_register(mr, &chain[0], 4096 + 100 + 1, 0), (NTSTATUS)0xC000000D);
+    assert_int_equal(
+        do_register(mr, &chain[0], 4096 + 100 + 1, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     chain[1].Next = &chain[2];
     assert_int_equal(
         do_register(mr, &chain[0], 4096 + 100, 0), 0); /* what follows is not looked at */
@@ -94,7 +97,7 @@ static void region_is_for_one_kind_of_registration(void **state)
     told_init(&told);
     assert_int_equal(
         ended(&told, mr->Dispatch->NdkInitializeFastRegisterMr(mr, 16, FALSE, tell_request, &told)),
-        (NTSTATUS)0xC0000184);
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     close_mr(mr);
     close_pd(pd);
     NdklCloseAdapter(adapter);
@@ -151,15 +154,16 @@ static void antecedents_end_after_successors(void **state)
     order.ended = 0;
     for (int i = 0; i < 3; i++)
         told_init(&order.told[i]);
-    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, note_close, (PVOID)0), 0x103);
+    assert_int_equal(
+        pd->Dispatch->NdkClosePd(&pd->Header, note_close, (PVOID)0), SPEC_STATUS_PENDING);
     statuses[1] = mr_dispatch->NdkCloseMr(&mr->Header, note_close, (PVOID)1);
-    assert_true(statuses[1] == 0 || statuses[1] == 0x103);
-    if (statuses[1] == 0x103)
+    assert_true(statuses[1] == 0 || statuses[1] == SPEC_STATUS_PENDING);
+    if (statuses[1] == SPEC_STATUS_PENDING)
         told_wait(&order.told[1]);
     assert_int_equal(KeReadStateEvent(&order.told[0].event), 0);
     statuses[2] = mw->Dispatch->NdkCloseMw(&mw->Header, note_close, (PVOID)2);
-    assert_true(statuses[2] == 0 || statuses[2] == 0x103);
-    if (statuses[2] == 0x103)
+    assert_true(statuses[2] == 0 || statuses[2] == SPEC_STATUS_PENDING);
+    if (statuses[2] == SPEC_STATUS_PENDING)
         told_wait(&order.told[2]);
     told_wait(&order.told[0]);
     assert_int_equal(order.place[0], order.ended);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_primitives.c - levels, locks, events, deferred work and pool memory of ndkwdm.h. */
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include <ndkwdm.h>
 
@@ -149,7 +150,7 @@ static void notification_event_stays(void **state)
     assert_int_equal(sizeof(event), 0x18);
     KeInitializeEvent(&event, NotificationEvent, FALSE);
     assert_int_equal(KeReadStateEvent(&event), 0);
-    assert_int_equal(wait_for(&event, 0), 0x102);
+    assert_int_equal(wait_for(&event, 0), SPEC_STATUS_TIMEOUT);
     assert_int_equal(KeSetEvent(&event, IO_NO_INCREMENT, FALSE), 0);
     assert_int_equal(KeSetEvent(&event, IO_NO_INCREMENT, FALSE), 1);
     assert_int_equal(wait_for(&event, 0), 0);
@@ -157,7 +158,7 @@ static void notification_event_stays(void **state)
     assert_int_equal(KeReadStateEvent(&event), 1);
     assert_int_equal(KeResetEvent(&event), 1);
     assert_int_equal(KeResetEvent(&event), 0);
-    assert_int_equal(wait_for(&event, 0), 0x102);
+    assert_int_equal(wait_for(&event, 0), SPEC_STATUS_TIMEOUT);
     KeInitializeEvent(&event, NotificationEvent, TRUE);
     wait_for_ever(&event);
     KeClearEvent(&event);
@@ -171,7 +172,7 @@ static void synchronization_event_is_taken_once(void **state)
     (void)state;
     KeInitializeEvent(&event, SynchronizationEvent, TRUE);
     wait_for_ever(&event);
-    assert_int_equal(wait_for(&event, 0), 0x102);
+    assert_int_equal(wait_for(&event, 0), SPEC_STATUS_TIMEOUT);
     KeSetEvent(&event, 0, FALSE);
     assert_int_equal(wait_for(&event, -10000000), 0);
     assert_int_equal(KeReadStateEvent(&event), 0);
@@ -183,9 +184,9 @@ static void waits_end_in_time(void **state)
 
     (void)state;
     KeInitializeEvent(&event, NotificationEvent, FALSE);
-    assert_int_equal(wait_for(&event, -20000), 0x102);             /* 2 ms */
-    assert_int_equal(wait_for(&event, 132223104000000000), 0x102); /* 2020-01-01 */
-    assert_int_equal(wait_for(&event, 1), 0x102);                  /* 1601 */
+    assert_int_equal(wait_for(&event, -20000), SPEC_STATUS_TIMEOUT);             /* 2 ms */
+    assert_int_equal(wait_for(&event, 132223104000000000), SPEC_STATUS_TIMEOUT); /* 2020-01-01 */
+    assert_int_equal(wait_for(&event, 1), SPEC_STATUS_TIMEOUT);                  /* 1601 */
 }
 
 static void only_events_are_waited_for(void **state)
@@ -193,8 +194,8 @@ static void only_events_are_waited_for(void **state)
     ULONG64 other[8] = { 0 };
 
     (void)state;
-    assert_int_equal(
-        KeWaitForSingleObject(other, Executive, KernelMode, FALSE, NULL), (NTSTATUS)0xC00000BB);
+    assert_int_equal(KeWaitForSingleObject(other, Executive, KernelMode, FALSE, NULL),
+        (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
 }
 
 static struct {

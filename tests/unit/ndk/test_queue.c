@@ -69,10 +69,11 @@ static void completion_queues_have_limits(void **state)
     ULONG size = sizeof(info);
 
     assert_int_equal(end->adapter->Dispatch->NdkQueryAdapterInfo(end->adapter, &info, &size), 0);
-    assert_int_equal(make_cq(end->adapter, 0, tell_request, NULL), (NTSTATUS)0xC000000D);
     assert_int_equal(
-        make_cq(end->adapter, info.MaxCqDepth + 1, tell_request, NULL), (NTSTATUS)0xC000000D);
-    assert_int_equal(make_cq(end->adapter, 1, NULL, NULL), (NTSTATUS)0xC000000D);
+        make_cq(end->adapter, 0, tell_request, NULL), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(make_cq(end->adapter, info.MaxCqDepth + 1, tell_request, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(make_cq(end->adapter, 1, NULL, NULL), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(make_cq(end->adapter, 1, tell_request, NULL), 0);
     assert_int_equal(make_cq(end->adapter, info.MaxCqDepth, tell_request, NULL), 0);
     assert_int_equal(make_cq(end->adapter, 1, tell_request, &affinity), 0);
@@ -89,8 +90,8 @@ static void moderation_has_an_end(void **state)
         { 10, 10, 0 },
         { 0xFFFFFFFE, 0xFFFFFFFF, 0 },
         { 0xFFFFFFFF, 16, 0 }, /* as many as the queue is deep */
-        { 0xFFFFFFFF, 17, (NTSTATUS)0xC0000030 },
-        { 0xFFFFFFFF, 0xFFFFFFFF, (NTSTATUS)0xC0000030 },
+        { 0xFFFFFFFF, 17, (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER_MIX },
+        { 0xFFFFFFFF, 0xFFFFFFFF, (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER_MIX },
         { 0, 0xFFFFFFFF, 0 }, /* these are none */
         { 0xFFFFFFFF, 1, 0 },
         { 0, 0, 0 },
@@ -102,7 +103,7 @@ static void moderation_has_an_end(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_int_equal(
             cq->Dispatch->NdkControlCqInterruptModeration(cq, rows[i].interval, rows[i].count),
-            row_holds_in_full() ? rows[i].status : (NTSTATUS)0xC00000BB);
+            row_holds_in_full() ? rows[i].status : (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
     close_cq(cq);
 }
 
@@ -125,8 +126,8 @@ static void depth_changes(void **state)
 {
     struct end *end = *state;
 
-    assert_int_equal(resize(end->cq, 0), (NTSTATUS)0xC000000D);
-    assert_int_equal(resize(end->cq, 0x7fffffff), (NTSTATUS)0xC000000D);
+    assert_int_equal(resize(end->cq, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(resize(end->cq, 0x7fffffff), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(resize(end->cq, 100), 0);
     assert_int_equal(resize(end->cq, 32), 0);
 }
@@ -162,12 +163,12 @@ static void queue_pairs_have_limits(void **state)
 
         assert_int_equal(pd->Dispatch->NdkCreateQp(pd, rows[i].receive, rows[i].initiator, NULL,
                              n[0], n[1], n[2], n[3], n[4], tell_create, NULL, &qp),
-            (NTSTATUS)0xC000000D);
+            (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
         assert_null(qp);
     }
     assert_int_equal(pd->Dispatch->NdkCreateQp(
                          pd, end->cq, end->cq, NULL, 1, 1, 1, 1, 0, tell_create, NULL, NULL),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     close_cq(foreign);
     NdklCloseAdapter(other);
 }
@@ -178,7 +179,7 @@ static void initiator_needs_a_connection(void **state)
     UINT32 token = end->mr->Dispatch->NdkGetLocalTokenFromMr(end->mr);
     NDK_SGE entry = sge(end->memory, 16, token);
     const NDK_QP_DISPATCH *qp = end->qp->Dispatch;
-    NTSTATUS invalid = (NTSTATUS)0xC000023A;
+    NTSTATUS invalid = (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID;
     NDK_MR *region = mr_register(end->pd, end->memory, 100, NDK_MR_FLAG_ALLOW_REMOTE_WRITE);
     NDK_MW *mw = mw_create(end->pd);
     NDK_RESULT result;
@@ -207,19 +208,24 @@ static void bad_lists_are_refused(void **state)
 
     for (int i = 0; i < 70; i++)
         list[i] = sge(end->memory, 1, token);
-    assert_int_equal(qp->NdkReceive(end->qp, NULL, NULL, 1), (NTSTATUS)0xC000000D);
-    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 5), (NTSTATUS)0xC000003C);
-    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 70), (NTSTATUS)0xC000003C);
+    assert_int_equal(
+        qp->NdkReceive(end->qp, NULL, NULL, 1), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 5), (NTSTATUS)SPEC_STATUS_DATA_OVERRUN);
+    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 70), (NTSTATUS)SPEC_STATUS_DATA_OVERRUN);
     list[1].MemoryRegionToken = token + 1; /* another generation */
-    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 2), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        qp->NdkReceive(end->qp, NULL, list, 2), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     list[1].MemoryRegionToken = 0xFFFFFFFF;
-    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 2), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        qp->NdkReceive(end->qp, NULL, list, 2), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     list[1].MemoryRegionToken = 0;
-    assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 2), (NTSTATUS)0xC0000005);
+    assert_int_equal(
+        qp->NdkReceive(end->qp, NULL, list, 2), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(qp->NdkReceive(end->qp, NULL, list, 1), 0);
     for (int i = 1; i < 16; i++)
         assert_int_equal(post_receive(end, NULL), 0);
-    assert_int_equal(post_receive(end, NULL), (NTSTATUS)0xC000009A); /* the queue is full */
+    assert_int_equal(post_receive(end, NULL),
+        (NTSTATUS)SPEC_STATUS_INSUFFICIENT_RESOURCES); /* the queue is full */
     assert_int_equal(end->cq->Dispatch->NdkGetCqResults(end->cq, &result, 1), 0);
 }
 
@@ -242,7 +248,7 @@ static void flush_ends_receives(void **state)
     memset(plain, 0xEE, sizeof(plain));
     assert_int_equal(end->cq->Dispatch->NdkGetCqResultsEx(end->cq, results, 3), 3);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(results[i].Status, (NTSTATUS)0xC0000120);
+        assert_int_equal(results[i].Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
         assert_int_equal(results[i].BytesTransferred, 0);
         assert_ptr_equal(results[i].QPContext, end);
         assert_ptr_equal(results[i].RequestContext, &contexts[i]);
@@ -252,15 +258,16 @@ static void flush_ends_receives(void **state)
     }
     assert_int_equal(((unsigned char *)&results[3])[0], 0xEE);
     assert_int_equal(end->cq->Dispatch->NdkGetCqResults(end->cq, plain, 8), 1);
-    assert_int_equal(plain[0].Status, (NTSTATUS)0xC0000120);
+    assert_int_equal(plain[0].Status, (NTSTATUS)SPEC_STATUS_CANCELLED);
     assert_int_equal(plain[0].BytesTransferred, 0);
     assert_ptr_equal(plain[0].QPContext, end);
     assert_ptr_equal(plain[0].RequestContext, &contexts[3]);
     assert_int_equal(((unsigned char *)&plain[1])[0], 0xEE);
     assert_int_equal(end->cq->Dispatch->NdkGetCqResults(end->cq, plain, 8), 0);
     /* It is of no further use. */
-    assert_int_equal(post_receive(end, NULL), (NTSTATUS)0xC000023A);
-    assert_int_equal(end->qp->Dispatch->NdkSend(end->qp, NULL, NULL, 0, 0), (NTSTATUS)0xC000023A);
+    assert_int_equal(post_receive(end, NULL), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
+    assert_int_equal(end->qp->Dispatch->NdkSend(end->qp, NULL, NULL, 0, 0),
+        (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     assert_int_equal(atomic_load(&end->notified.count), 1);
 }
 
@@ -296,13 +303,14 @@ static void completion_queue_ends_after_its_queue_pair(void **state)
 
     told_init(&order.cq);
     told_init(&order.qp);
-    assert_int_equal(end->cq->Dispatch->NdkCloseCq(&end->cq->Header, note_cq, &order.cq), 0x103);
+    assert_int_equal(
+        end->cq->Dispatch->NdkCloseCq(&end->cq->Header, note_cq, &order.cq), SPEC_STATUS_PENDING);
     end->cq = NULL;
     assert_int_equal(KeReadStateEvent(&order.cq.event), 0);
     status = end->qp->Dispatch->NdkCloseQp(&end->qp->Header, tell_close, &order.qp);
     end->qp = NULL;
     told_wait(&order.cq);
-    assert_int_equal(order.seen, status == 0x103 ? 1 : 0);
+    assert_int_equal(order.seen, status == SPEC_STATUS_PENDING ? 1 : 0);
 }
 
 static struct {
@@ -344,7 +352,8 @@ static void close_waits_for_the_callback(void **state)
     assert_int_equal(KeWaitForSingleObject(&late.entered, Executive, KernelMode, FALSE, NULL), 0);
     close_qp(qp);
     told_init(&told);
-    assert_int_equal(late.cq->Dispatch->NdkCloseCq(&late.cq->Header, tell_close, &told), 0x103);
+    assert_int_equal(
+        late.cq->Dispatch->NdkCloseCq(&late.cq->Header, tell_close, &told), SPEC_STATUS_PENDING);
     for (int i = 0; i < 1000; i++)
         sched_yield();
     assert_int_equal(atomic_load(&told.count), 0);
@@ -365,11 +374,11 @@ static void overrun_is_told(void **state)
     cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ERRORS);
     qp->Dispatch->NdkFlush(qp);
     told_wait(&notified);
-    assert_int_equal(notified.status, (NTSTATUS)0x80000005);
+    assert_int_equal(notified.status, (NTSTATUS)SPEC_STATUS_BUFFER_OVERFLOW);
     /* It has failed for good: a later arm is told, too. */
     cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ANY);
     told_wait(&notified);
-    assert_int_equal(notified.status, (NTSTATUS)0x80000005);
+    assert_int_equal(notified.status, (NTSTATUS)SPEC_STATUS_BUFFER_OVERFLOW);
     close_qp(qp);
     close_cq(cq);
 }
@@ -407,10 +416,14 @@ static void shared_receive_queue_tells_its_threshold(void **state)
     struct told notified;
     NDK_SRQ *srq;
 
-    assert_int_equal(make_srq(end->pd, 0, 1, 0, NULL, &srq), (NTSTATUS)0xC000000D);
-    assert_int_equal(make_srq(end->pd, 0x7fffffff, 1, 0, NULL, &srq), (NTSTATUS)0xC000000D);
-    assert_int_equal(make_srq(end->pd, 4, 0x7fffffff, 0, NULL, &srq), (NTSTATUS)0xC000000D);
-    assert_int_equal(make_srq(end->pd, 4, 1, 5, NULL, &srq), (NTSTATUS)0xC000000D);
+    assert_int_equal(
+        make_srq(end->pd, 0, 1, 0, NULL, &srq), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(
+        make_srq(end->pd, 0x7fffffff, 1, 0, NULL, &srq), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(
+        make_srq(end->pd, 4, 0x7fffffff, 0, NULL, &srq), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(
+        make_srq(end->pd, 4, 1, 5, NULL, &srq), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     /* It is empty: the threshold is passed at once, and told once. */
     assert_int_equal(make_srq(end->pd, 4, 1, 2, &notified, &srq), 0);
     assert_int_equal(srq->Header.ObjectType, 10);
@@ -419,9 +432,11 @@ static void shared_receive_queue_tells_its_threshold(void **state)
     assert_int_equal(notified.level, 2);
     for (int i = 0; i < 4; i++)
         assert_int_equal(srq->Dispatch->NdkSrqReceive(srq, NULL, &entry, 1), 0);
-    assert_int_equal(srq->Dispatch->NdkSrqReceive(srq, NULL, &entry, 1), (NTSTATUS)0xC000009A);
-    assert_int_equal(srq->Dispatch->NdkSrqReceive(srq, NULL, NULL, 1), (NTSTATUS)0xC000000D);
-    assert_int_equal(modify(srq, 0x7fffffff, 0), (NTSTATUS)0xC000000D);
+    assert_int_equal(srq->Dispatch->NdkSrqReceive(srq, NULL, &entry, 1),
+        (NTSTATUS)SPEC_STATUS_INSUFFICIENT_RESOURCES);
+    assert_int_equal(
+        srq->Dispatch->NdkSrqReceive(srq, NULL, NULL, 1), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
+    assert_int_equal(modify(srq, 0x7fffffff, 0), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(modify(srq, 8, 6), 0);
     told_wait(&notified);
     assert_int_equal(atomic_load(&notified.count), 2);
@@ -442,17 +457,18 @@ static void queue_pair_takes_a_shared_receive_queue(void **state)
     told_init(&told);
     assert_int_equal(end->pd->Dispatch->NdkCreateQpWithSrq(
                          end->pd, end->cq, end->cq, NULL, NULL, 4, 1, 0, tell_create, &told, &qp),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(end->pd->Dispatch->NdkCreateQpWithSrq(end->pd, end->cq, end->cq, foreign, NULL,
                          4, 1, 0, tell_create, &told, &qp),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     qp = made(&told,
         end->pd->Dispatch->NdkCreateQpWithSrq(
             end->pd, end->cq, end->cq, srq, NULL, 4, 1, 0, tell_create, &told, &qp),
         &qp);
     assert_non_null(qp);
     told_init(&told);
-    assert_int_equal(srq->Dispatch->NdkCloseSrq(&srq->Header, tell_close, &told), 0x103);
+    assert_int_equal(
+        srq->Dispatch->NdkCloseSrq(&srq->Header, tell_close, &told), SPEC_STATUS_PENDING);
     assert_int_equal(atomic_load(&told.count), 0);
     close_qp(qp);
     told_wait(&told);

@@ -36,7 +36,8 @@ static void assert_another_connects(struct pair *pair)
 {
     NDK_CONNECTOR *failed = pair->active.connector;
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_int_equal(atomic_load(&pair->active.request.count), 1);
     pair->active.connector = connector_create(pair->active.adapter);
     pair_connect(pair);
@@ -50,8 +51,8 @@ static void nobody_answers_a_connect(void **state)
     struct sockaddr_in silent;
     int fd = silent_listener(&silent);
 
-    assert_int_equal(start_connect(&pair->active, &silent, NULL, 0), 0x103);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC00000B5);
+    assert_int_equal(start_connect(&pair->active, &silent, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_IO_TIMEOUT);
     close(fd);
     assert_another_connects(pair);
 }
@@ -63,8 +64,8 @@ static void no_route_leads_to_the_peer(void **state)
     struct sockaddr_in far = own_address(5000);
 
     far.sin_addr.s_addr = htonl(0xC6336401); /* 198.51.100.1, for documents */
-    assert_int_equal(start_connect(&pair->active, &far, NULL, 0), 0x103);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC000023C);
+    assert_int_equal(start_connect(&pair->active, &far, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_NETWORK_UNREACHABLE);
     assert_another_connects(pair);
 }
 
@@ -80,10 +81,10 @@ static void nobody_confirms_an_accept(void **state)
     assert_int_equal(connect(fd, (struct sockaddr *)&pair->address, sizeof(pair->address)), 0);
     assert_int_equal(send(fd, request, sizeof(request), MSG_NOSIGNAL), sizeof(request));
     take_incoming(pair);
-    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
-    assert_int_equal(outcome(&pair->passive), (NTSTATUS)0xC00000B5);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(&pair->passive), (NTSTATUS)SPEC_STATUS_IO_TIMEOUT);
     close(fd);
-    assert_int_equal(start_disconnect(&pair->passive), (NTSTATUS)0xC000023A);
+    assert_int_equal(start_disconnect(&pair->passive), (NTSTATUS)SPEC_STATUS_CONNECTION_INVALID);
     close_connector(pair->passive.connector);
     pair->passive.connector = NULL;
     assert_int_equal(atomic_load(&pair->passive.request.count), 1);
@@ -98,10 +99,10 @@ static void close_ends_an_unanswered_connect(void **state)
     int fd = silent_listener(&silent);
 
     setenv("NDSPI_SOFT_ANSWER_MS", "0", 1); /* no limit */
-    assert_int_equal(start_connect(&pair->active, &silent, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &silent, NULL, 0), SPEC_STATUS_PENDING);
     pair->active.connector = NULL;
     close_connector(connector);
-    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000120);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CANCELLED);
     assert_int_equal(atomic_load(&pair->active.request.count), 1);
     close(fd);
 }

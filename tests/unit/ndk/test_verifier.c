@@ -90,7 +90,8 @@ static void wait_in_a_callback(void)
     adapter = adapter_open(1, 2);
     pd = pd_create(adapter);
     told_init(&told);
-    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, wait_in_callback, &told), 0x103);
+    assert_int_equal(
+        pd->Dispatch->NdkClosePd(&pd->Header, wait_in_callback, &told), SPEC_STATUS_PENDING);
     told_wait(&told);
     NdklCloseAdapter(adapter);
 }
@@ -126,7 +127,7 @@ static void open_at_dispatch_level(void)
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
     misuse_expect(blocks, "NdklOpenAdapter, NDK_ADAPTER: it was called at IRQL 2.");
-    assert_int_equal(NdklOpenAdapter(version, 1, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(NdklOpenAdapter(version, 1, NULL), (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     KeLowerIrql(before);
 }
 
@@ -398,11 +399,11 @@ static void call_while_the_close_is_pending(void)
     struct told told;
 
     told_init(&told);
-    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), 0x103);
+    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), SPEC_STATUS_PENDING);
     misuse_expect(
         closed, "NdkCreateMr, NDK_PD %p: it was closed by NdkClosePd before.", (void *)pd);
-    assert_int_equal(
-        pd->Dispatch->NdkCreateMr(pd, FALSE, NULL, NULL, &other), (NTSTATUS)0xC0000184);
+    assert_int_equal(pd->Dispatch->NdkCreateMr(pd, FALSE, NULL, NULL, &other),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     assert_null(other);
     close_mr(mr);
     told_wait(&told);
@@ -431,7 +432,7 @@ static void closed_object_as_an_argument(void)
     misuse_expect(closed, "NdkBind, NDK_MW %p: it was closed by NdkCloseMw before.", (void *)mw);
     assert_int_equal(pair.active.qp->Dispatch->NdkBind(pair.active.qp, NULL, pair.active.mr, mw,
                          pair.active.memory, 16, NDK_OP_FLAG_ALLOW_REMOTE_READ),
-        (NTSTATUS)0xC0000184);
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     pair_close(&pair);
 }
 
@@ -443,8 +444,8 @@ static void call_of_a_closed_adapter(void)
     NdklCloseAdapter(adapter);
     misuse_expect(closed, "NdkCreatePd, NDK_ADAPTER %p: it was closed by NdklCloseAdapter before.",
         (void *)adapter);
-    assert_int_equal(
-        adapter->Dispatch->NdkCreatePd(adapter, NULL, NULL, &pd), (NTSTATUS)0xC0000184);
+    assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, NULL, NULL, &pd),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
 }
 
 static void second_close_of_an_adapter(void)
@@ -465,8 +466,8 @@ static void object_of_another_type(void)
     NDK_MW *mw = mw_create(pd);
 
     misuse_expect(type, "NdkCreateMw, NDK_PD %p: there is none at this address.", (void *)mw);
-    assert_int_equal(
-        pd->Dispatch->NdkCreateMw((NDK_PD *)mw, NULL, NULL, NULL), (NTSTATUS)0xC0000184);
+    assert_int_equal(pd->Dispatch->NdkCreateMw((NDK_PD *)mw, NULL, NULL, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
     close_mw(mw);
     close_pd(pd);
     NdklCloseAdapter(adapter);
@@ -495,7 +496,8 @@ static void object_left_at_the_adapters_close(void)
     NDK_MR *mr = mr_create(closing);
 
     /* One that is being closed may be left. */
-    assert_int_equal(closing->Dispatch->NdkClosePd(&closing->Header, NULL, NULL), 0x103);
+    assert_int_equal(
+        closing->Dispatch->NdkClosePd(&closing->Header, NULL, NULL), SPEC_STATUS_PENDING);
     misuse_expect(still_open, "NdklCloseAdapter, NDK_PD %p: it is still open.", (void *)pd);
     misuse_expect(still_open, "NdklCloseAdapter, NDK_MR %p: it is still open.", (void *)mr);
     NdklCloseAdapter(adapter);
@@ -584,8 +586,8 @@ static void logical_address_after_the_release(void)
     misuse_expect(lam_unmet,
         "NdkReceive, NDK_QP %p: entry 1, 100 bytes at 0x%llx, lies in no mapping.",
         (void *)pair.active.qp, (unsigned long long)(ULONG_PTR)pair.active.memory);
-    assert_int_equal(
-        pair.active.qp->Dispatch->NdkReceive(pair.active.qp, NULL, list, 2), (NTSTATUS)0xC0000005);
+    assert_int_equal(pair.active.qp->Dispatch->NdkReceive(pair.active.qp, NULL, list, 2),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     pair_close(&pair);
 }
 
@@ -617,7 +619,7 @@ static void pages_after_the_release(void)
         (void *)pair.active.qp, (unsigned long long)pages[1].QuadPart);
     assert_int_equal(pair.active.qp->Dispatch->NdkFastRegister(pair.active.qp, NULL, mr, 2, pages,
                          0, 8192, pair.active.memory, NDK_OP_FLAG_ALLOW_LOCAL_WRITE),
-        (NTSTATUS)0xC0000005);
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     pair.active.adapter->Dispatch->NdkReleaseLAM(pair.active.adapter, &mapping.lam);
     close_mr(mr);
     pair_close(&pair);
@@ -647,9 +649,10 @@ static NDK_ADAPTER *open_held(NDK_PD **pd, NDK_MR **mr, NDK_MR **last)
     adapter = adapter_open(1, 2);
     *pd = pd_create(adapter);
     *mr = mr_create(*pd);
+    assert_int_equal((*pd)->Dispatch->NdkCreateMr(*pd, FALSE, hold_control, last, NULL),
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     assert_int_equal(
-        (*pd)->Dispatch->NdkCreateMr(*pd, FALSE, hold_control, last, NULL), (NTSTATUS)0xC000000D);
-    assert_int_equal((*pd)->Dispatch->NdkCreateMr(*pd, FALSE, hold_control, last, last), 0x103);
+        (*pd)->Dispatch->NdkCreateMr(*pd, FALSE, hold_control, last, last), SPEC_STATUS_PENDING);
     while (!atomic_load(&control.entered))
         sched_yield();
     return adapter;
@@ -676,7 +679,8 @@ static void mdl_changed_while_a_call_is_pending(void)
     MmInitializeMdl(&chain[0], memory, 100);
     MmInitializeMdl(&chain[1], memory + 100, 100);
     chain[0].Next = &chain[1];
-    assert_int_equal(mr->Dispatch->NdkRegisterMr(mr, chain, 150, 0, tell_request, &told), 0x103);
+    assert_int_equal(
+        mr->Dispatch->NdkRegisterMr(mr, chain, 150, 0, tell_request, &told), SPEC_STATUS_PENDING);
     chain[1].Next = &chain[0]; /* the call does not have what follows */
     chain[1].ByteCount = 60;
     misuse_expect(mdl_touched,
@@ -701,7 +705,8 @@ static void mdl_chain_cut_while_a_call_is_pending(void)
     MmInitializeMdl(&chain[0], memory, 100);
     MmInitializeMdl(&chain[1], memory + 100, 100);
     chain[0].Next = &chain[1];
-    assert_int_equal(mr->Dispatch->NdkRegisterMr(mr, chain, 150, 0, tell_request, &told), 0x103);
+    assert_int_equal(
+        mr->Dispatch->NdkRegisterMr(mr, chain, 150, 0, tell_request, &told), SPEC_STATUS_PENDING);
     chain[0].Next = NULL;
     misuse_expect(mdl_touched,
         "NdkRegisterMr, MDL %p: its Next was changed before the call had ended.",
@@ -721,7 +726,8 @@ static void mdl_freed_while_a_call_is_pending(void)
     NDK_ADAPTER *adapter = open_held(&pd, &mr, &last);
 
     told_init(&told);
-    assert_int_equal(mr->Dispatch->NdkRegisterMr(mr, mdl, 100, 0, tell_request, &told), 0x103);
+    assert_int_equal(
+        mr->Dispatch->NdkRegisterMr(mr, mdl, 100, 0, tell_request, &told), SPEC_STATUS_PENDING);
     misuse_expect(
         mdl_touched, "IoFreeMdl, MDL %p: NdkRegisterMr with it has not ended yet.", (void *)mdl);
     IoFreeMdl(mdl);
@@ -749,8 +755,8 @@ static void token_after_deregistration(void)
         "NdkReceive, NDK_QP %p: entry 0 has token 0x%08x, which NdkDeregisterMr took from NDK_MR "
         "%p.",
         (void *)side->qp, side->token, (void *)side->mr);
-    assert_int_equal(
-        side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1), (NTSTATUS)0xC0000005);
+    assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     pair_close(&pair);
 }
 
@@ -768,8 +774,8 @@ static void token_after_the_regions_close(void)
     misuse_expect(token_lost,
         "NdkReceive, NDK_QP %p: entry 0 has token 0x%08x, which NdkCloseMr took from NDK_MR %p.",
         (void *)side->qp, entry.MemoryRegionToken, (void *)mr);
-    assert_int_equal(
-        side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1), (NTSTATUS)0xC0000005);
+    assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     pair_close(&pair);
 }
 
@@ -796,8 +802,8 @@ static void token_after_invalidation(void)
         "NdkReceive, NDK_QP %p: entry 0 has token 0x%08x of NDK_MR %p, which is not registered "
         "now.",
         (void *)side->qp, entry.MemoryRegionToken, (void *)mr);
-    assert_int_equal(
-        side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1), (NTSTATUS)0xC0000005);
+    assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1),
+        (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     side->adapter->Dispatch->NdkReleaseLAM(side->adapter, &mapping.lam);
     close_mr(mr);
     pair_close(&pair);
@@ -820,7 +826,7 @@ static void bind_of_a_region_that_is_not_registered(void)
         (void *)side->mr);
     assert_int_equal(side->qp->Dispatch->NdkBind(side->qp, NULL, side->mr, mw, side->memory, 16,
                          NDK_OP_FLAG_ALLOW_REMOTE_READ),
-        (NTSTATUS)0xC000000D);
+        (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER);
     close_mw(mw);
     pair_close(&pair);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_version.c - which version is negotiated, with devices that can be invalidated at and with others. */
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include "ndk/adapter/version.h"
 
@@ -15,18 +16,18 @@ static const struct row rows[] = {
     { 1, 0, true, 0, 2 },
     { 1, 1, true, 0, 2 },
     { 1, 2, true, 0, 2 },
-    { 1, 3, true, (NTSTATUS)0xC0010004, 0 },
+    { 1, 3, true, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
     { 2, 0, true, 0, 1 },
     { 2, 1, true, 0, 1 },
-    { 2, 2, true, (NTSTATUS)0xC0010004, 0 },
-    { 0, 0, true, (NTSTATUS)0xC0010004, 0 },
-    { 3, 0, true, (NTSTATUS)0xC0010004, 0 },
-    { 1, 0xFFFF, true, (NTSTATUS)0xC0010004, 0 },
+    { 2, 2, true, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+    { 0, 0, true, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+    { 3, 0, true, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+    { 1, 0xFFFF, true, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
     { 1, 0, false, 0, 1 },
     { 1, 1, false, 0, 1 },
-    { 1, 2, false, (NTSTATUS)0xC0010004, 0 },
-    { 2, 0, false, (NTSTATUS)0xC0010004, 0 },
-    { 2, 1, false, (NTSTATUS)0xC0010004, 0 },
+    { 1, 2, false, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+    { 2, 0, false, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
+    { 2, 1, false, (NTSTATUS)SPEC_NDIS_STATUS_BAD_VERSION, 0 },
 };
 
 static void highest_minor_of_the_major_version_asked_for(void **state)

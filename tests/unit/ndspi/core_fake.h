@@ -16,6 +16,7 @@
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
+#include "tests/support/spec_codes.h"
 
 enum { FAKE_QUEUE = 256 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include "ndspi/core/address.h"
 
@@ -7,8 +8,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OVERFLOW_   ((HRESULT)0x80000005)
-#define BAD_ADDRESS ((HRESULT)0xC0000141)
+#define OVERFLOW_   ((HRESULT)SPEC_ND_BUFFER_OVERFLOW)
+#define BAD_ADDRESS ((HRESULT)SPEC_ND_INVALID_ADDRESS)
 
 static struct sockaddr_storage ip(const char *text, uint16_t port)
 {
@@ -76,7 +77,8 @@ static void test_address_export_follows_the_size_rule(void **state)
     assert_int_equal(nd_address_export(&v4, (struct sockaddr *)&out, &size), 0);
     assert_int_equal(size, 16);
     assert_memory_equal(&out, &v4, 16);
-    assert_int_equal(nd_address_export(&v4, (struct sockaddr *)&out, NULL), (HRESULT)0xC000000D);
+    assert_int_equal(
+        nd_address_export(&v4, (struct sockaddr *)&out, NULL), (HRESULT)SPEC_ND_INVALID_PARAMETER);
 }
 
 static void test_address_compares_ips_without_ports(void **state)
@@ -147,7 +149,7 @@ static void test_address_list_is_one_flat_buffer(void **state)
     assert_int_equal(list->Address[1].iSockaddrLength, 28);
     assert_int_equal(((struct sockaddr_in *)(buffer + 40))->sin_port, 0);
     assert_int_equal(((struct sockaddr_in *)(buffer + 40))->sin_addr.s_addr, htonl(0x0a010203));
-    assert_int_equal(nd_address_list(addresses, 2, list, NULL), (HRESULT)0xC000000D);
+    assert_int_equal(nd_address_list(addresses, 2, list, NULL), (HRESULT)SPEC_ND_INVALID_PARAMETER);
 }
 
 static void test_address_list_of_nothing_is_a_header(void **state)

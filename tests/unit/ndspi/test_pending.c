@@ -56,7 +56,8 @@ static uint32_t status_of(const OVERLAPPED *overlapped)
 
 static void add(struct fixture *f, int index, unsigned kind, void *context)
 {
-    assert_int_equal(nd_pending_add(&f->pending, &f->overlapped[index], kind, context), 0x103);
+    assert_int_equal(
+        nd_pending_add(&f->pending, &f->overlapped[index], kind, context), SPEC_ND_PENDING);
 }
 
 static void test_add_marks_the_structure_pending(void **state)
@@ -64,21 +65,24 @@ static void test_add_marks_the_structure_pending(void **state)
     struct fixture *f = *state;
 
     add(f, 0, KIND_A, NULL);
-    assert_int_equal(status_of(&f->overlapped[0]), 0x103);
-    assert_int_equal(nd_pending_result(&f->pending, &f->overlapped[0], FALSE), 0x103);
+    assert_int_equal(status_of(&f->overlapped[0]), SPEC_ND_PENDING);
+    assert_int_equal(nd_pending_result(&f->pending, &f->overlapped[0], FALSE), SPEC_ND_PENDING);
     assert_int_equal(nd_pending_count(&f->pending, 1u << KIND_A), 1);
     assert_int_equal(nd_pending_count(&f->pending, 1u << KIND_B), 0);
     nd_pending_cancel(&f->pending);
-    assert_int_equal(status_of(&f->overlapped[0]), 0xC0000120);
+    assert_int_equal(status_of(&f->overlapped[0]), SPEC_ND_CANCELED);
 }
 
 static void test_no_structure_is_refused(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal((uint32_t)nd_pending_add(&f->pending, NULL, KIND_A, NULL), 0xC000000D);
-    assert_int_equal((uint32_t)nd_pending_complete_now(&f->pending, NULL, ND_SUCCESS), 0xC000000D);
-    assert_int_equal((uint32_t)nd_pending_result(&f->pending, NULL, FALSE), 0xC000000D);
+    assert_int_equal(
+        (uint32_t)nd_pending_add(&f->pending, NULL, KIND_A, NULL), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal((uint32_t)nd_pending_complete_now(&f->pending, NULL, ND_SUCCESS),
+        SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal(
+        (uint32_t)nd_pending_result(&f->pending, NULL, FALSE), SPEC_ND_INVALID_PARAMETER);
 }
 
 static void test_complete_first_takes_the_oldest_of_its_kind(void **state)
@@ -93,9 +97,9 @@ static void test_complete_first_takes_the_oldest_of_its_kind(void **state)
     assert_true(nd_pending_complete_first(&f->pending, KIND_A, ND_SUCCESS, &context));
     assert_ptr_equal(context, &one);
     assert_int_equal(status_of(&f->overlapped[1]), 0);
-    assert_int_equal(status_of(&f->overlapped[2]), 0x103);
+    assert_int_equal(status_of(&f->overlapped[2]), SPEC_ND_PENDING);
     assert_true(nd_pending_complete_match(&f->pending, KIND_A, &two, ND_CONNECTION_REFUSED));
-    assert_int_equal(status_of(&f->overlapped[2]), 0xC0000236);
+    assert_int_equal(status_of(&f->overlapped[2]), SPEC_ND_CONNECTION_REFUSED);
     assert_false(nd_pending_complete_match(&f->pending, KIND_A, &two, ND_SUCCESS));
     assert_false(nd_pending_complete_first(&f->pending, KIND_A, ND_SUCCESS, NULL));
     assert_true(nd_pending_complete_first(&f->pending, KIND_B, ND_SUCCESS, NULL));
@@ -112,7 +116,7 @@ static void test_complete_all_keeps_issue_order(void **state)
     for (int i = 0, at = 0; i < 6; i++)
         if (i != 3)
             assert_ptr_equal(fake_sink_counts.order[at++], &f->overlapped[i]);
-    assert_int_equal(status_of(&f->overlapped[3]), 0x103);
+    assert_int_equal(status_of(&f->overlapped[3]), SPEC_ND_PENDING);
     nd_pending_cancel(&f->pending);
 }
 
@@ -123,11 +127,11 @@ static void test_decided_keeps_its_status_through_a_cancel(void **state)
     add(f, 0, KIND_A, NULL);
     add(f, 1, KIND_B, NULL);
     assert_int_equal(nd_pending_decide(&f->pending, 1u << KIND_B, ND_SUCCESS), 1);
-    assert_int_equal(status_of(&f->overlapped[1]), 0x103);
+    assert_int_equal(status_of(&f->overlapped[1]), SPEC_ND_PENDING);
     assert_int_equal(nd_pending_decide(&f->pending, ~0u, ND_DEVICE_REMOVED), 1);
     assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
     nd_pending_cancel(&f->pending);
-    assert_int_equal(status_of(&f->overlapped[0]), 0xC00002B6);
+    assert_int_equal(status_of(&f->overlapped[0]), SPEC_ND_DEVICE_REMOVED);
     assert_int_equal(status_of(&f->overlapped[1]), 0);
     assert_ptr_equal(fake_sink_counts.order[0], &f->overlapped[0]);
 }
@@ -136,7 +140,8 @@ static void test_complete_now_is_pending_with_the_end_visible(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(nd_pending_complete_now(&f->pending, &f->overlapped[0], ND_SUCCESS), 0x103);
+    assert_int_equal(
+        nd_pending_complete_now(&f->pending, &f->overlapped[0], ND_SUCCESS), SPEC_ND_PENDING);
     assert_int_equal(status_of(&f->overlapped[0]), 0);
     assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
 }
@@ -148,11 +153,12 @@ static void test_closing_the_file_cancels_and_refuses(void **state)
     add(f, 0, KIND_A, NULL);
     add(f, 1, KIND_B, NULL);
     fake_file_close();
-    assert_int_equal(status_of(&f->overlapped[0]), 0xC0000120);
-    assert_int_equal(status_of(&f->overlapped[1]), 0xC0000120);
+    assert_int_equal(status_of(&f->overlapped[0]), SPEC_ND_CANCELED);
+    assert_int_equal(status_of(&f->overlapped[1]), SPEC_ND_CANCELED);
+    assert_int_equal((uint32_t)nd_pending_add(&f->pending, &f->overlapped[2], KIND_A, NULL),
+        SPEC_ND_INVALID_HANDLE);
     assert_int_equal(
-        (uint32_t)nd_pending_add(&f->pending, &f->overlapped[2], KIND_A, NULL), 0xC0000008);
-    assert_int_equal((uint32_t)nd_pending_reserve(&f->pending, &f->overlapped[2]), 0xC0000008);
+        (uint32_t)nd_pending_reserve(&f->pending, &f->overlapped[2]), SPEC_ND_INVALID_HANDLE);
     assert_int_equal(status_of(&f->overlapped[2]), 0);
     assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
     assert_int_equal(atomic_load(&f->object.pins), 1);
@@ -169,12 +175,12 @@ static void test_closing_the_file_leaves_dying_objects_alone(void **state)
     atomic_store(&other.object.pins, 0);
     add(f, 0, KIND_A, NULL);
     fake_file_close();
-    assert_int_equal(status_of(&f->overlapped[0]), 0xC0000120);
+    assert_int_equal(status_of(&f->overlapped[0]), SPEC_ND_CANCELED);
     nd_pending_fini(&other.pending);
     nd_object_init(&late.object, gone);
     nd_pending_init(&late.pending, &fake_sink, fake_file(), &late.object, cancel);
-    assert_int_equal(
-        (uint32_t)nd_pending_add(&late.pending, &late.overlapped[0], KIND_A, NULL), 0xC0000008);
+    assert_int_equal((uint32_t)nd_pending_add(&late.pending, &late.overlapped[0], KIND_A, NULL),
+        SPEC_ND_INVALID_HANDLE);
     nd_pending_fini(&late.pending);
 }
 
@@ -251,7 +257,7 @@ static void test_decided_is_not_ended_again(void **state)
     assert_int_equal(status_of(&f->overlapped[0]), 0);
     add(f, 0, KIND_A, NULL); /* a record that was decided before is not now */
     nd_pending_deliver(&f->pending);
-    assert_int_equal(status_of(&f->overlapped[0]), 0x103);
+    assert_int_equal(status_of(&f->overlapped[0]), SPEC_ND_PENDING);
     nd_pending_cancel(&f->pending);
 }
 
@@ -261,10 +267,10 @@ static void test_without_memory_nothing_is_started(void **state)
     struct fixture *f = *state;
 
     fake_sink_counts.no_memory = true;
-    assert_int_equal(
-        (uint32_t)nd_pending_add(&f->pending, &f->overlapped[0], KIND_A, NULL), 0xC000009A);
-    assert_int_equal(
-        (uint32_t)nd_pending_complete_now(&f->pending, &f->overlapped[0], 0), 0xC000009A);
+    assert_int_equal((uint32_t)nd_pending_add(&f->pending, &f->overlapped[0], KIND_A, NULL),
+        SPEC_ND_INSUFFICIENT_RESOURCES);
+    assert_int_equal((uint32_t)nd_pending_complete_now(&f->pending, &f->overlapped[0], 0),
+        SPEC_ND_INSUFFICIENT_RESOURCES);
     assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
     nd_pending_cancel(&f->pending);
     assert_int_equal(fake_sink_counts.started, 0);
@@ -307,8 +313,8 @@ static void test_cancel_against_completion_ends_each_request_once(void **state)
         pthread_barrier_wait(&race.start);
         nd_pending_cancel(&f->pending);
         for (int i = 0; i < 4; i++) /* all have ended when the cancel returns */
-            assert_true(
-                status_of(&f->overlapped[i]) == 0 || status_of(&f->overlapped[i]) == 0xC0000120);
+            assert_true(status_of(&f->overlapped[i]) == 0 ||
+                        status_of(&f->overlapped[i]) == SPEC_ND_CANCELED);
         pthread_barrier_wait(&race.end);
     }
     pthread_join(thread, NULL);

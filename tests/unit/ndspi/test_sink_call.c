@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sink_call.c - requests that end by a call: once each, in issue order, with nothing allocated on the way. */
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include "ndspi/core/pending.h"
 #include "ndspi/core/sink_call.h"
@@ -93,7 +94,7 @@ static void test_each_request_ends_once_with_its_status(void **state)
     struct fixture *f = *state;
 
     for (int i = 0; i < CALLS; i++)
-        assert_int_equal(add(f, i, i % 2 ? KIND_B : KIND_A), 0x103);
+        assert_int_equal(add(f, i, i % 2 ? KIND_B : KIND_A), SPEC_ND_PENDING);
     assert_int_equal(f->ended, 0);
     assert_true(nd_pending_complete_match(&f->pending, KIND_A, &f->requests[2], ND_SUCCESS));
     assert_int_equal(nd_pending_complete_all(&f->pending, 1u << KIND_B, ND_CONNECTION_ABORTED), 2);
@@ -104,10 +105,10 @@ static void test_each_request_ends_once_with_its_status(void **state)
     assert_ptr_equal(f->order[1], &f->requests[1]);
     assert_ptr_equal(f->order[2], &f->requests[3]);
     assert_ptr_equal(f->order[3], &f->requests[0]);
-    assert_int_equal(f->requests[0].status, 0xC0000120);
-    assert_int_equal(f->requests[1].status, 0xC0000241);
+    assert_int_equal(f->requests[0].status, SPEC_ND_CANCELED);
+    assert_int_equal(f->requests[1].status, SPEC_ND_CONNECTION_ABORTED);
     assert_int_equal(f->requests[2].status, 0);
-    assert_int_equal(f->requests[3].status, 0xC0000241);
+    assert_int_equal(f->requests[3].status, SPEC_ND_CONNECTION_ABORTED);
 }
 
 /* What is done at once ends before the call that began it returns, and that says "pending". */
@@ -116,14 +117,15 @@ static void test_a_request_may_end_before_its_call_returns(void **state)
     struct fixture *f = *state;
     OVERLAPPED *request = nd_call_request(&f->requests[0].call);
 
-    assert_int_equal(nd_pending_complete_now(&f->pending, request, ND_SUCCESS), 0x103);
+    assert_int_equal(nd_pending_complete_now(&f->pending, request, ND_SUCCESS), SPEC_ND_PENDING);
     assert_int_equal(f->requests[0].ends, 1);
     assert_int_equal(f->requests[0].status, 0);
     assert_int_equal(nd_pending_reserve(&f->pending, request), 0);
     assert_int_equal(f->requests[0].ends, 1);
-    assert_int_equal(nd_pending_complete_reserved(&f->pending, request, ND_TIMEOUT), 0x103);
+    assert_int_equal(
+        nd_pending_complete_reserved(&f->pending, request, ND_TIMEOUT), SPEC_ND_PENDING);
     assert_int_equal(f->requests[0].ends, 2);
-    assert_int_equal(f->requests[0].status, 0x102);
+    assert_int_equal(f->requests[0].status, SPEC_ND_TIMEOUT);
     assert_int_equal(nd_pending_reserve(&f->pending, request), 0);
     nd_pending_unreserve(&f->pending);
     assert_int_equal(f->requests[0].ends, 2);
@@ -135,7 +137,7 @@ static void test_a_request_may_begin_again_after_its_end(void **state)
     struct fixture *f = *state;
 
     for (unsigned round = 0; round < CALLS; round++) {
-        assert_int_equal(add(f, 0, KIND_A), 0x103);
+        assert_int_equal(add(f, 0, KIND_A), SPEC_ND_PENDING);
         assert_true(nd_pending_complete_first(&f->pending, KIND_A, ND_SUCCESS, NULL));
         assert_int_equal(f->requests[0].ends, round + 1);
     }
@@ -148,17 +150,17 @@ static void test_a_prepared_request_needs_no_memory(void **state)
     struct fixture *f = *state;
 
     no_memory = true;
-    assert_int_equal((uint32_t)nd_pending_prepare(&f->pending), 0xC0000017);
-    assert_int_equal((uint32_t)add(f, 0, KIND_A), 0xC000009A);
+    assert_int_equal((uint32_t)nd_pending_prepare(&f->pending), SPEC_ND_NO_MEMORY);
+    assert_int_equal((uint32_t)add(f, 0, KIND_A), SPEC_ND_INSUFFICIENT_RESOURCES);
     assert_int_equal(f->ended, 0);
     no_memory = false;
     assert_int_equal(nd_pending_prepare(&f->pending), 0);
     no_memory = true;
     for (unsigned round = 0; round < CALLS; round++) {
-        assert_int_equal(add(f, 0, KIND_A), 0x103);
+        assert_int_equal(add(f, 0, KIND_A), SPEC_ND_PENDING);
         nd_pending_cancel(&f->pending);
         assert_int_equal(f->requests[0].ends, round + 1);
-        assert_int_equal(f->requests[0].status, 0xC0000120);
+        assert_int_equal(f->requests[0].status, SPEC_ND_CANCELED);
     }
 }
 

@@ -229,7 +229,7 @@ static void test_fork_mappings(void **state)
     assert_non_null(opened = OpenFileMappingA(FILE_MAP_READ, FALSE, name));
     assert_true(CloseHandle(opened));
     assert_true(CloseHandle(mapping));
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
     assert_true(UnmapViewOfFile((void *)view));
 }
 
@@ -275,7 +275,7 @@ static void test_fork_objects_with_names(void **state)
         HANDLE again;
 
         child_assert(WaitForSingleObject(mutex, 0) == WAIT_TIMEOUT);
-        child_assert(!ReleaseMutex(mutex) && GetLastError() == 288);
+        child_assert(!ReleaseMutex(mutex) && GetLastError() == SPEC_ERROR_NOT_OWNER);
         child_assert(SetEvent(answer));
         child_assert(WaitForSingleObject(event, LONG_MS) == WAIT_OBJECT_0);
         child_assert((again = OpenEventA(EVENT_ALL_ACCESS, FALSE, names[0])) && SetEvent(event));
@@ -299,7 +299,7 @@ static bool is_gone(const char *name)
 {
     HANDLE again = OpenEventA(EVENT_ALL_ACCESS, FALSE, name);
 
-    return again ? !CloseHandle(again) : GetLastError() == 2;
+    return again ? !CloseHandle(again) : GetLastError() == SPEC_ERROR_FILE_NOT_FOUND;
 }
 
 /* How many descriptors of pipes this process has. */

@@ -98,7 +98,8 @@ static unsigned fail_each(HANDLE (*make)(void), BOOL(WINAPI *end)(HANDLE))
             continue; /* did without */
         }
         fail_at = 0;
-        assert_true(GetLastError() == 8 || GetLastError() == 1450);
+        assert_true(GetLastError() == SPEC_ERROR_NOT_ENOUGH_MEMORY ||
+                    GetLastError() == SPEC_ERROR_NO_SYSTEM_RESOURCES);
     }
 }
 
@@ -127,7 +128,7 @@ static void test_requests_and_packets_survive_failed_allocations(void **state)
     assert_int_equal(fail_at, 0);
     assert_int_equal(overlapped.Internal, 1); /* nothing began */
     fail_at = 1;
-    assert_fails(PostQueuedCompletionStatus(port, 0, 0, NULL), 8);
+    assert_fails(PostQueuedCompletionStatus(port, 0, 0, NULL), SPEC_ERROR_NOT_ENOUGH_MEMORY);
     assert_int_equal(fail_at, 0);
 
     fail_at = 1;
@@ -142,7 +143,7 @@ static void test_requests_and_packets_survive_failed_allocations(void **state)
     fail_at = 0;
     assert_true(win_overlapped_reserve(file));
     win_overlapped_unreserve(file);
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), WAIT_TIMEOUT);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), SPEC_WAIT_TIMEOUT);
     /* What has begun ends without memory. */
     assert_true(win_overlapped_start(file, &overlapped));
     fail_at = 1;

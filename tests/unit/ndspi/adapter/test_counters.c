@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAD_PARAM2   ((HRESULT)0xC00000F0)
-#define NO_MORE      ((HRESULT)0x8000001A)
+#define BAD_PARAM2   ((HRESULT)SPEC_ND_INVALID_PARAMETER_2)
+#define NO_MORE      ((HRESULT)SPEC_ND_NO_MORE_ENTRIES)
 #define SEND_SILENT  1u
 #define REMOTE_READ  2u
 #define REMOTE_WRITE 5u
@@ -286,7 +286,7 @@ static void test_counters_tell_terminates_by_code(void **state)
     sge = (ND2_SGE){ memory.octets, MESSAGE, memory.local };
     assert_int_equal(CALL(pair->active.qp, Write, NULL, &sge, 1, 4096, 0x12345678, 0), OK);
     results(&pair->active, &result, 1);
-    assert_int_equal(result.Status, (HRESULT)0xC0000005);
+    assert_int_equal(result.Status, (HRESULT)SPEC_ND_ACCESS_VIOLATION);
     active = counters_of(pair->active.adapter);
     passive = counters_of(pair->passive.adapter);
     assert_int_equal(active.FailedRequests, 1);

@@ -61,7 +61,7 @@ static void test_provider_comes_by_every_route(void **state)
     assert_int_equal(CALL(factory, CreateInstance, NULL, &IID_INDProvider, (void **)&provider), OK);
     assert_int_equal(
         CALL(factory, CreateInstance, (IUnknown *)provider, &IID_INDProvider, (void **)&again),
-        (HRESULT)0x80040110);
+        (HRESULT)SPEC_CLASS_E_NOAGGREGATION);
     assert_null(again);
     assert_int_equal(CALL(factory, CreateInstance, NULL, &IID_INDAdapter, &none), NO_INTERFACE);
     assert_int_equal(CALL(factory, CreateInstance, NULL, &IID_IND2Provider, &none), NO_INTERFACE);
@@ -300,8 +300,8 @@ static void test_adapter_file_serves_all_its_objects_until_a_client_closes_it(vo
     assert_null(CreateIoCompletionPort(file, port, 0, 0));
     assert_int_equal(CALL(adapter, Listen, 0, 0, 0, &port_be, &listen), OK);
     assert_int_equal(CALL(adapter, CreateConnector, &connector), OK);
-    assert_int_equal(
-        CALL(listen, GetConnectionRequest, connector, &overlapped), (HRESULT)0xC0000008);
+    assert_int_equal(CALL(listen, GetConnectionRequest, connector, &overlapped),
+        (HRESULT)SPEC_ND_INVALID_HANDLE);
     assert_int_equal(CALL(connector, Release), 0);
     assert_int_equal(CALL(listen, Release), 0);
     assert_true(CloseHandle(port));
@@ -431,9 +431,9 @@ static void test_create_endpoint_names_the_first_wrong_argument_by_its_place(voi
     /* Beyond 32 bits is above the limit, too. */
     assert_int_equal(
         CALL(connector, CreateEndpoint, cq, cq, (SIZE_T)1 << 32, 8, 1, 1, 1, 1, NULL, &endpoint),
-        (HRESULT)0xC00000F1);
+        (HRESULT)SPEC_ND_INVALID_PARAMETER_3);
     assert_int_equal(CALL(connector, CreateEndpoint, cq, cq, 8, 0, 1, 1, 1, 1, NULL, &endpoint),
-        (HRESULT)0xC00000F2);
+        (HRESULT)SPEC_ND_INVALID_PARAMETER_4);
     assert_int_equal(
         CALL(connector, CreateEndpoint, cq, cq, 8, 8, 1, 1, 1, 1, NULL, NULL), NO_POINTER);
     assert_int_equal(CALL(connector, Release), 0);

@@ -110,8 +110,8 @@ static void method_after_the_last_release_in_version_1(void)
         "INDMemoryWindow::QueryInterface, INDMemoryWindow %p: its last reference was released "
         "before.",
         (void *)window);
-    assert_int_equal(
-        CALL(window, QueryInterface, &IID_IUnknown, (void **)&found), (HRESULT)0xC0000184);
+    assert_int_equal(CALL(window, QueryInterface, &IID_IUnknown, (void **)&found),
+        (HRESULT)SPEC_ND_INVALID_DEVICE_STATE);
     close_end1();
 }
 
@@ -157,7 +157,7 @@ static void released_object_as_an_argument(void)
         (void *)cq);
     assert_int_equal(CALL(end.adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)cq,
                          (IUnknown *)end.cq, NULL, 4, 4, 1, 1, 0, (void **)&qp),
-        (HRESULT)0xC00000F0);
+        (HRESULT)SPEC_ND_INVALID_PARAMETER_2);
     close_end();
 }
 

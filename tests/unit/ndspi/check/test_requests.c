@@ -156,7 +156,7 @@ static void handle_of_a_deregistered_region(void)
         "INDEndpoint::Receive, INDEndpoint %p: entry 0 has 0x%llx, which "
         "INDAdapter::DeregisterMemory took from INDAdapter %p.",
         (void *)end1.endpoint, (unsigned long long)(uintptr_t)gone, (void *)end1.adapter);
-    assert_int_equal(receive1(end1.memory, 16, gone), (HRESULT)0xC0000008);
+    assert_int_equal(receive1(end1.memory, 16, gone), (HRESULT)SPEC_ND_INVALID_HANDLE);
     close_end1();
 }
 
@@ -252,7 +252,7 @@ static void receives_beyond_the_depth(void)
         "IND2QueuePair::Receive, IND2QueuePair %p: the results of all 2 requests of its receive "
         "queue are not fetched yet.",
         (void *)end.qp);
-    assert_int_equal(CALL(end.qp, Receive, NULL, NULL, 0), (HRESULT)0x8000001A);
+    assert_int_equal(CALL(end.qp, Receive, NULL, NULL, 0), (HRESULT)SPEC_ND_NO_MORE_ENTRIES);
     close_end(&end);
 }
 
@@ -271,7 +271,7 @@ static void receives_beyond_the_depth_of_a_resized_shared_queue(void)
         "IND2SharedReceiveQueue::Receive, IND2SharedReceiveQueue %p: the results of all 3 requests "
         "of its receive queue are not fetched yet.",
         (void *)srq);
-    assert_int_equal(CALL(srq, Receive, NULL, NULL, 0), (HRESULT)0x8000001A);
+    assert_int_equal(CALL(srq, Receive, NULL, NULL, 0), (HRESULT)SPEC_ND_NO_MORE_ENTRIES);
     assert_int_equal(CALL(srq, Release), 0);
     close_end(&end);
 }
@@ -297,8 +297,9 @@ static void results_without_room(void)
         "IND2CompletionQueue::Notify, IND2CompletionQueue %p: results were lost for want of room.",
         (void *)cq);
     assert_int_equal(CALL(qp, Flush), 0);
-    assert_int_equal(CALL(cq, GetOverlappedResult, &own, TRUE), (HRESULT)0x80000005);
-    assert_int_equal(CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &own), (HRESULT)0x80000005); /* told once */
+    assert_int_equal(CALL(cq, GetOverlappedResult, &own, TRUE), (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(
+        CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &own), (HRESULT)SPEC_ND_BUFFER_OVERFLOW); /* told once */
     assert_int_equal(CALL(qp, Release), 0);
     assert_int_equal(CALL(cq, Release), 0);
     close_end(&end);
@@ -313,7 +314,7 @@ static void too_many_entries(void)
     misuse_expect(entries,
         "IND2QueuePair::Receive, IND2QueuePair %p: 2 entries, and it was made for 1.",
         (void *)end.qp);
-    assert_int_equal(CALL(end.qp, Receive, NULL, list, 2), (HRESULT)0xC000003C);
+    assert_int_equal(CALL(end.qp, Receive, NULL, list, 2), (HRESULT)SPEC_ND_DATA_OVERRUN);
     close_end(&end);
 }
 
@@ -328,7 +329,7 @@ static void too_many_entries_in_version_1(void)
     misuse_expect(entries,
         "INDEndpoint::Receive, INDEndpoint %p: 9 entries, and it was made for 1.",
         (void *)end1.endpoint);
-    assert_int_equal(CALL(end1.endpoint, Receive, &result, list, 9), (HRESULT)0xC000003C);
+    assert_int_equal(CALL(end1.endpoint, Receive, &result, list, 9), (HRESULT)SPEC_ND_DATA_OVERRUN);
     close_end1();
 }
 
@@ -340,7 +341,8 @@ static void inline_data_that_are_too_long(void)
     misuse_expect(too_long,
         "IND2QueuePair::Send, IND2QueuePair %p: 16 bytes are inline, and it was made for 0.",
         (void *)end.qp);
-    assert_int_equal(CALL(end.qp, Send, NULL, &entry, 1, ND_OP_FLAG_INLINE), (HRESULT)0x80000005);
+    assert_int_equal(
+        CALL(end.qp, Send, NULL, &entry, 1, ND_OP_FLAG_INLINE), (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
     close_end(&end);
 }
 

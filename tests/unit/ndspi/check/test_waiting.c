@@ -73,7 +73,7 @@ static void send_without_a_connection(void)
     assert_int_equal(nd2_end_open(&active, &options), 0);
     misuse_expect(connected, "IND2QueuePair::Send, IND2QueuePair %p: it is not connected.",
         (void *)active.qp);
-    assert_int_equal(CALL(active.qp, Send, NULL, NULL, 0, 0), (HRESULT)0xC000023A);
+    assert_int_equal(CALL(active.qp, Send, NULL, NULL, 0, 0), (HRESULT)SPEC_ND_CONNECTION_INVALID);
     nd2_end_close(&active);
     NdCleanup();
 }
@@ -88,7 +88,8 @@ static void send_without_a_connection_in_version_1(void)
     assert_int_equal(nd1_end_open(&end, &options), 0);
     misuse_expect(
         connected, "INDEndpoint::Send, INDEndpoint %p: it is not connected.", (void *)end.endpoint);
-    assert_int_equal(CALL(end.endpoint, Send, &result, NULL, 0, 0), (HRESULT)0xC000023A);
+    assert_int_equal(
+        CALL(end.endpoint, Send, &result, NULL, 0, 0), (HRESULT)SPEC_ND_CONNECTION_INVALID);
     nd1_end_close(&end);
     NdCleanup();
 }
@@ -101,7 +102,7 @@ static void send_before_complete_connect(void)
         "IND2QueuePair::Send, IND2QueuePair %p: CompleteConnect of IND2Connector %p, whose Connect "
         "has ended, was not called.",
         (void *)active.qp, (void *)active.connector);
-    assert_int_equal(CALL(active.qp, Send, NULL, NULL, 0, 0), (HRESULT)0xC000023A);
+    assert_int_equal(CALL(active.qp, Send, NULL, NULL, 0, 0), (HRESULT)SPEC_ND_CONNECTION_INVALID);
     assert_int_equal(nd2_end_connect_complete(&active), 0);
     close_pair(thread);
 }

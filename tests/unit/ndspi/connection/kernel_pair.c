@@ -262,7 +262,8 @@ struct end *accept_next(struct server *server)
     end->connector = server->delivered[atomic_load(&server->count) - 1];
     params.qp = end->qp = make_qp();
     params.told = begin(&end->told);
-    assert_int_equal(nd_connector_accept(end->connector, &params, begin(&end->step)), 0x103);
+    assert_int_equal(
+        nd_connector_accept(end->connector, &params, begin(&end->step)), SPEC_ND_PENDING);
     return end;
 }
 
@@ -271,7 +272,7 @@ void complete(struct end *end, struct end *peer)
     assert_int_equal(end_of(&end->step), 0);
     assert_int_equal(
         nd_connector_complete_connect_telling(end->connector, begin(&end->told), begin(&end->step)),
-        0x103);
+        SPEC_ND_PENDING);
     assert_int_equal(end_of(&end->step), 0);
     assert_int_equal(end_of(&peer->step), 0);
 }
@@ -280,7 +281,7 @@ struct pair connect_pair(struct server *server)
 {
     struct pair pair = { .active = new_end() };
 
-    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), SPEC_ND_PENDING);
     pair.passive = accept_next(server);
     complete(pair.active, pair.passive);
     return pair;

@@ -17,6 +17,7 @@
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/sink_call.h"
 #include "tests/support/settle.h"
+#include "tests/support/spec_codes.h"
 
 #include <semaphore.h>
 

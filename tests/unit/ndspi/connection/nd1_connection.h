@@ -9,12 +9,12 @@
 #include "tests/unit/ndspi/connection/connection.h"
 
 /* Codes that version 1 alone uses. */
-#define TAKEN         ((HRESULT)0xC000020A)
-#define PARAM_MIX     ((HRESULT)0xC0000030)
-#define BAD_PARAM     ((HRESULT)0xC000000D)
-#define NOT_SUPPORTED ((HRESULT)0xC00000BB)
-#define NO_POINTER    ((HRESULT)0x80004003)
-#define NO_INTERFACE  ((HRESULT)0x80004002)
+#define TAKEN         ((HRESULT)SPEC_ND_ADDRESS_ALREADY_EXISTS)
+#define PARAM_MIX     ((HRESULT)SPEC_ND_INVALID_PARAMETER_MIX)
+#define BAD_PARAM     ((HRESULT)SPEC_ND_INVALID_PARAMETER)
+#define NOT_SUPPORTED ((HRESULT)SPEC_ND_NOT_SUPPORTED)
+#define NO_POINTER    ((HRESULT)SPEC_E_POINTER)
+#define NO_INTERFACE  ((HRESULT)SPEC_E_NOINTERFACE)
 
 struct nd1_end {
     INDAdapter *adapter;

@@ -11,12 +11,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define IO_TIMEOUT ((HRESULT)0xC00000B5)
-#define NO_NETWORK ((HRESULT)0xC000023C)
-#define NO_HOST    ((HRESULT)0xC000023D)
-#define REMOVED    ((HRESULT)0xC00002B6)
-#define NO_PORT    ((HRESULT)0xC0000209)
-#define RESOURCES  ((HRESULT)0xC000009A)
+#define IO_TIMEOUT ((HRESULT)SPEC_ND_IO_TIMEOUT)
+#define NO_NETWORK ((HRESULT)SPEC_ND_NETWORK_UNREACHABLE)
+#define NO_HOST    ((HRESULT)SPEC_ND_HOST_UNREACHABLE)
+#define REMOVED    ((HRESULT)SPEC_ND_DEVICE_REMOVED)
+#define NO_PORT    ((HRESULT)SPEC_ND_TOO_MANY_ADDRESSES)
+#define RESOURCES  ((HRESULT)SPEC_ND_INSUFFICIENT_RESOURCES)
 
 static int set_up(void **state)
 {
@@ -273,7 +273,7 @@ static void test_request_that_dies_in_the_listener_is_not_handed_out(void **stat
     assert_int_equal(CALL(pair->listener, GetConnectionRequest, (IUnknown *)pair->passive.connector,
                          fresh_request(&pair->get)),
         PENDING);
-    assert_int_equal(pair->get.overlapped.Internal, 0x103);
+    assert_int_equal(pair->get.overlapped.Internal, SPEC_ND_PENDING);
     assert_int_equal(CALL(pair->listener, CancelOverlappedRequests), OK);
     requested(pair);
 }

@@ -74,7 +74,7 @@ static void active_round(struct worker *worker, struct side *side)
         1, NULL, 0, overlapped);
     CHECK(worker, hr == PENDING);
     if (roll(worker, 3) == 0 && cut(worker, side)) {
-        CHECK(worker, overlapped->Internal != 0x103);
+        CHECK(worker, overlapped->Internal != SPEC_ND_PENDING);
         return;
     }
     hr = finish(side->connector, hr, overlapped);
@@ -91,7 +91,7 @@ static void active_round(struct worker *worker, struct side *side)
     cut(worker, side);
     if (side->connector)
         CALL(side->connector, CancelOverlappedRequests);
-    CHECK(worker, FAILED(hr) || side->requests[1].overlapped.Internal != 0x103);
+    CHECK(worker, FAILED(hr) || side->requests[1].overlapped.Internal != SPEC_ND_PENDING);
 }
 
 static void *active_main(void *context)
@@ -119,7 +119,7 @@ static void passive_round(struct worker *worker, struct side *side, HRESULT got)
         return;
     hr = CALL(side->connector, Accept, (IUnknown *)side->qp, 1, 1, NULL, 0, fresh(side, 0));
     if (roll(worker, 4) == 0 && cut(worker, side)) {
-        CHECK(worker, FAILED(hr) || side->requests[0].overlapped.Internal != 0x103);
+        CHECK(worker, FAILED(hr) || side->requests[0].overlapped.Internal != SPEC_ND_PENDING);
         return;
     }
     hr = finish(side->connector, hr, &side->requests[0].overlapped);
@@ -129,7 +129,7 @@ static void passive_round(struct worker *worker, struct side *side, HRESULT got)
         cut(worker, side);
         if (side->connector)
             CALL(side->connector, CancelOverlappedRequests);
-        CHECK(worker, FAILED(hr) || side->requests[1].overlapped.Internal != 0x103);
+        CHECK(worker, FAILED(hr) || side->requests[1].overlapped.Internal != SPEC_ND_PENDING);
     }
 }
 

@@ -31,13 +31,15 @@ static void test_the_end_is_told_once_to_the_other_side(void **state)
                    *other = active_ends ? pair.passive : pair.active;
 
         assert_int_equal(atomic_load(&other->told.ends), 0);
-        assert_int_equal(nd_connector_disconnect(first->connector, begin(&first->step)), 0x103);
+        assert_int_equal(
+            nd_connector_disconnect(first->connector, begin(&first->step)), SPEC_ND_PENDING);
         assert_int_equal(end_of(&first->step), 0);
-        assert_int_equal(end_of(&first->told), 0xC0000120);
+        assert_int_equal(end_of(&first->told), SPEC_ND_CANCELED);
         assert_int_equal(end_of(&other->told), 0);
         assert_int_equal(nd_connector_end_reason(other->connector), 0);
         assert_false(nd_qp_flushed(other->qp)); /* that is for its own Disconnect */
-        assert_int_equal(nd_connector_disconnect(other->connector, begin(&other->step)), 0x103);
+        assert_int_equal(
+            nd_connector_disconnect(other->connector, begin(&other->step)), SPEC_ND_PENDING);
         assert_int_equal(end_of(&other->step), 0);
         assert_true(nd_qp_flushed(other->qp));
         drop_pair(pair);
@@ -60,7 +62,7 @@ static void test_closing_tells_the_peer(void **state)
     nd_connector_close(pair.active->connector);
     pair.active->connector = NULL;
     status = end_of(&pair.active->told);
-    assert_true(status == 0xC0000120 || status == 0);
+    assert_true(status == SPEC_ND_CANCELED || status == 0);
     assert_int_equal(end_of(&pair.passive->told), 0);
     drop_pair(pair);
     nd_listener_close(&server->core);
@@ -73,14 +75,14 @@ static void test_accept_ends_before_the_connection_does(void **state)
     struct pair pair = { .active = new_end() };
 
     (void)state;
-    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), SPEC_ND_PENDING);
     pair.passive = accept_next(server);
     assert_int_equal(end_of(&pair.active->step), 0);
     assert_int_equal(nd_connector_complete_connect_telling(
                          pair.active->connector, NULL, begin(&pair.active->step)),
-        0x103);
-    assert_int_equal(
-        nd_connector_disconnect(pair.active->connector, begin(&pair.active->told)), 0x103);
+        SPEC_ND_PENDING);
+    assert_int_equal(nd_connector_disconnect(pair.active->connector, begin(&pair.active->told)),
+        SPEC_ND_PENDING);
     assert_int_equal(end_of(&pair.active->step), 0);
     assert_int_equal(end_of(&pair.passive->step), 0);
     assert_int_equal(end_of(&pair.passive->told), 0);
@@ -97,11 +99,11 @@ static void test_a_failed_accept_tells_nothing(void **state)
     struct pair pair = { .active = new_end() };
 
     (void)state;
-    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), SPEC_ND_PENDING);
     pair.passive = accept_next(server);
     assert_int_equal(end_of(&pair.active->step), 0);
     assert_int_equal(nd_connector_reject(pair.active->connector, NULL, 0), 0);
-    assert_int_equal(end_of(&pair.passive->step), 0xC0000241);
+    assert_int_equal(end_of(&pair.passive->step), SPEC_ND_CONNECTION_ABORTED);
     nd_connector_close(pair.passive->connector);
     pair.passive->connector = NULL;
     assert_int_equal(atomic_load(&pair.passive->told.ends), 0);
@@ -123,7 +125,7 @@ static void test_a_failed_request_ends_the_connection(void **state)
     (void)state;
     assert_int_equal(nd_qp_write(pair.active->qp, (void *)1, &sge, 1, &nowhere, 0), 0);
     assert_true(SETTLES(nd_cq_results_kernel_ex(&cq->poll, &result, 1) == 1));
-    assert_int_equal((uint32_t)result.status, 0xC0000005);
+    assert_int_equal((uint32_t)result.status, SPEC_ND_ACCESS_VIOLATION);
     assert_int_not_equal(result.vendor, 0);
     assert_int_equal(end_of(&pair.active->told), 0);
     assert_int_equal(end_of(&pair.passive->told), 0);
@@ -148,8 +150,8 @@ static void expect_data(
     assert_int_equal(in, inbound);
     assert_int_equal(out, outbound);
     size = 2;
-    assert_int_equal(
-        (uint32_t)nd_connector_get_data(connector, NULL, NULL, got, &size), 0x80000005);
+    assert_int_equal((uint32_t)nd_connector_get_data(connector, NULL, NULL, got, &size),
+        SPEC_ND_BUFFER_OVERFLOW);
     assert_int_equal(size, octets);
 }
 
@@ -173,7 +175,7 @@ static void test_a_failed_queue_pair_ends_the_connection(void **state)
         assert_int_equal(nd_connector_end_reason(pair.active->connector), 19);
         assert_int_equal(
             (unsigned)nd_queue_send(ND_V2, &pair.active->qp->initiator, NULL, NULL, 0, 0),
-            0xC000023A);
+            SPEC_ND_CONNECTION_INVALID);
         drop_pair(pair);
     }
     nd_listener_close(&server->core);
@@ -185,7 +187,7 @@ static void test_data_and_limits_stay_until_the_end(void **state)
     struct pair pair = { .active = new_end() };
 
     (void)state;
-    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), SPEC_ND_PENDING);
     wait_for(&server->arrived);
     sem_post(&server->arrived);
     expect_data(server->delivered[0], caller_data, sizeof(caller_data), 5, 3);
@@ -195,13 +197,13 @@ static void test_data_and_limits_stay_until_the_end(void **state)
     pair.active->step = (struct request){ 0 };
     assert_int_equal(nd_connector_complete_connect_telling(pair.active->connector,
                          begin(&pair.active->told), begin(&pair.active->step)),
-        0x103);
+        SPEC_ND_PENDING);
     assert_int_equal(end_of(&pair.active->step), 0);
     assert_int_equal(end_of(&pair.passive->step), 0);
     expect_data(pair.active->connector, callee_data, sizeof(callee_data), 2, 4);
     expect_data(pair.passive->connector, caller_data, sizeof(caller_data), 4, 2);
-    assert_int_equal(
-        nd_connector_disconnect(pair.active->connector, begin(&pair.active->step)), 0x103);
+    assert_int_equal(nd_connector_disconnect(pair.active->connector, begin(&pair.active->step)),
+        SPEC_ND_PENDING);
     assert_int_equal(end_of(&pair.active->step), 0);
     assert_int_equal(end_of(&pair.passive->told), 0);
     expect_data(pair.active->connector, callee_data, sizeof(callee_data), 2, 4);
@@ -218,10 +220,10 @@ static void test_a_rejects_data_stay(void **state)
     size_t size = sizeof(got);
 
     (void)state;
-    assert_int_equal(connect_from(end, NULL, 0, server->port), 0x103);
+    assert_int_equal(connect_from(end, NULL, 0, server->port), SPEC_ND_PENDING);
     wait_for(&server->arrived);
     assert_int_equal(nd_connector_reject(server->delivered[0], "no", 3), 0);
-    assert_int_equal(end_of(&end->step), 0xC0000236);
+    assert_int_equal(end_of(&end->step), SPEC_ND_CONNECTION_REFUSED);
     assert_int_equal(nd_connector_get_data(end->connector, NULL, NULL, got, &size), 0);
     assert_int_equal(size, 3);
     assert_string_equal(got, "no");
@@ -237,7 +239,7 @@ static uint32_t try_connect(uint16_t port)
     struct end *end = new_end();
     uint32_t status;
 
-    assert_int_equal(connect_from(end, NULL, 0, port), 0x103);
+    assert_int_equal(connect_from(end, NULL, 0, port), SPEC_ND_PENDING);
     status = end_of(&end->step);
     drop_end(end);
     return status;
@@ -250,7 +252,7 @@ static void test_a_paused_listener_refuses(void **state)
 
     (void)state;
     nd_listener_pause(&server->core, true);
-    assert_int_equal(try_connect(server->port), 0xC0000236);
+    assert_int_equal(try_connect(server->port), SPEC_ND_CONNECTION_REFUSED);
     assert_int_equal(atomic_load(&server->count), 1);
     assert_int_equal(atomic_load(&server->made), 1);
     nd_listener_pause(&server->core, false);
@@ -266,7 +268,7 @@ static void test_no_memory_for_a_connector_refuses(void **state)
 
     (void)state;
     server->no_memory = true;
-    assert_int_equal(try_connect(server->port), 0xC0000236);
+    assert_int_equal(try_connect(server->port), SPEC_ND_CONNECTION_REFUSED);
     server->no_memory = false;
     drop_pair(connect_pair(server));
     nd_listener_close(&server->core);
@@ -279,10 +281,10 @@ static void test_closing_a_request_rejects_it(void **state)
     struct end *end = new_end();
 
     (void)state;
-    assert_int_equal(connect_from(end, NULL, 0, server->port), 0x103);
+    assert_int_equal(connect_from(end, NULL, 0, server->port), SPEC_ND_PENDING);
     wait_for(&server->arrived);
     nd_connector_close(server->delivered[0]);
-    assert_int_equal(end_of(&end->step), 0xC0000236);
+    assert_int_equal(end_of(&end->step), SPEC_ND_CONNECTION_REFUSED);
     drop_end(end);
     nd_listener_close(&server->core);
 }
@@ -295,11 +297,11 @@ static void test_a_closed_listener_leaves_its_connections(void **state)
     uint16_t port = server->port;
 
     (void)state;
-    assert_int_equal(listen_on(next, port), 0xC0000043);
+    assert_int_equal(listen_on(next, port), SPEC_ND_SHARING_VIOLATION);
     nd_listener_close(&server->core);
-    assert_int_equal(try_connect(port), 0xC0000236);
+    assert_int_equal(try_connect(port), SPEC_ND_CONNECTION_REFUSED);
     assert_int_equal(atomic_load(&pair.active->told.ends), 0);
-    assert_int_equal(listen_on(next, port), 0xC0000043);
+    assert_int_equal(listen_on(next, port), SPEC_ND_SHARING_VIOLATION);
     drop_pair(pair);
     assert_true(SETTLES(listen_on(next, port) == 0));
     nd_listener_close(&next->core);
@@ -318,16 +320,17 @@ static void test_a_port_has_one_owner(void **state)
     (void)state;
     assert_int_equal(port_of(pair.passive->connector, true), port);
     assert_int_equal(port_of(pair.passive->connector, false), server->port);
-    assert_int_equal(connect_from(end, NULL, port, server->port), 0xC0000043);
-    assert_int_equal(connect_from(end, NULL, server->port, server->port), 0xC0000043);
-    assert_int_equal(listen_on(other, port), 0xC0000043);
+    assert_int_equal(connect_from(end, NULL, port, server->port), SPEC_ND_SHARING_VIOLATION);
+    assert_int_equal(
+        connect_from(end, NULL, server->port, server->port), SPEC_ND_SHARING_VIOLATION);
+    assert_int_equal(listen_on(other, port), SPEC_ND_SHARING_VIOLATION);
     drop_pair(pair);
     /* The one that had it is gone, and the port is free. */
-    assert_true(SETTLES(connect_from(end, NULL, port, server->port) == 0x103));
+    assert_true(SETTLES(connect_from(end, NULL, port, server->port) == SPEC_ND_PENDING));
     wait_for(&server->arrived);
     assert_int_equal(port_of(server->delivered[1], true), port);
     nd_connector_close(server->delivered[1]);
-    assert_int_equal(end_of(&end->step), 0xC0000236);
+    assert_int_equal(end_of(&end->step), SPEC_ND_CONNECTION_REFUSED);
     drop_end(end);
     nd_listener_close(&other->core);
     nd_listener_close(&server->core);
@@ -342,9 +345,9 @@ static void test_connecting_needs_an_address_of_the_adapter(void **state)
     (void)state;
     assert_int_equal((uint32_t)nd_connector_bind_and_connect(end->connector, &any, &params,
                          (struct sockaddr *)&to, sizeof(struct sockaddr_in), begin(&end->step)),
-        0xC0000141);
-    assert_int_equal(connect_from(end, NULL, 0, 1), 0x103); /* nobody listens there */
-    assert_int_equal(end_of(&end->step), 0xC0000236);
+        SPEC_ND_INVALID_ADDRESS);
+    assert_int_equal(connect_from(end, NULL, 0, 1), SPEC_ND_PENDING); /* nobody listens there */
+    assert_int_equal(end_of(&end->step), SPEC_ND_CONNECTION_REFUSED);
     drop_end(end);
 }
 
@@ -376,12 +379,12 @@ static void test_a_shared_endpoint_reaches_several_peers(void **state)
     assert_int_equal(nd_endpoint_get_local_address(endpoint, (struct sockaddr *)&in, &length), 0);
     port = ntohs(in.sin_port);
     assert_int_not_equal(port, 0);
-    assert_null(make_endpoint(port, 0xC0000043));
-    assert_int_equal(listen_on(other, port), 0xC0000043);
-    assert_int_equal(connect_from(third, NULL, port, one->port), 0xC0000043);
-    assert_int_equal(connect_from(first, endpoint, 0, one->port), 0x103);
-    assert_int_equal(connect_from(third, endpoint, 0, one->port), 0xC000020A);
-    assert_int_equal(connect_from(second, endpoint, 0, two->port), 0x103);
+    assert_null(make_endpoint(port, SPEC_ND_SHARING_VIOLATION));
+    assert_int_equal(listen_on(other, port), SPEC_ND_SHARING_VIOLATION);
+    assert_int_equal(connect_from(third, NULL, port, one->port), SPEC_ND_SHARING_VIOLATION);
+    assert_int_equal(connect_from(first, endpoint, 0, one->port), SPEC_ND_PENDING);
+    assert_int_equal(connect_from(third, endpoint, 0, one->port), SPEC_ND_ADDRESS_ALREADY_EXISTS);
+    assert_int_equal(connect_from(second, endpoint, 0, two->port), SPEC_ND_PENDING);
     peer = accept_next(one);
     peer_two = accept_next(two);
     complete(first, peer);
@@ -391,9 +394,9 @@ static void test_a_shared_endpoint_reaches_several_peers(void **state)
     assert_int_equal(port_of(peer->connector, true), port);
     assert_int_equal(port_of(peer_two->connector, true), port);
     nd_object_unpin(&endpoint->object); /* the connectors have it still */
-    assert_null(make_endpoint(port, 0xC0000043));
+    assert_null(make_endpoint(port, SPEC_ND_SHARING_VIOLATION));
     drop_end(first);
-    assert_null(make_endpoint(port, 0xC0000043));
+    assert_null(make_endpoint(port, SPEC_ND_SHARING_VIOLATION));
     drop_end(second);
     assert_true(SETTLES(listen_on(other, port) == 0));
     drop_end(third);
@@ -413,11 +416,11 @@ static void test_an_endpoint_is_on_the_adapter(void **state)
     (void)state;
     assert_int_equal((uint32_t)nd_endpoint_init(endpoint, adapter, (struct sockaddr *)&any,
                          sizeof(struct sockaddr_in), endpoint_gone),
-        0xC0000141);
-    assert_int_equal(
-        (uint32_t)nd_endpoint_init(endpoint, adapter, NULL, 0, endpoint_gone), 0xC0000141);
+        SPEC_ND_INVALID_ADDRESS);
+    assert_int_equal((uint32_t)nd_endpoint_init(endpoint, adapter, NULL, 0, endpoint_gone),
+        SPEC_ND_INVALID_ADDRESS);
     free(endpoint);
-    assert_null(make_endpoint(server->port, 0xC0000043));
+    assert_null(make_endpoint(server->port, SPEC_ND_SHARING_VIOLATION));
     nd_listener_close(&server->core);
 }
 

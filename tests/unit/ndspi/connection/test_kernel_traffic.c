@@ -54,7 +54,7 @@ static void open_sides(void)
 
     memset(&s, 0, sizeof(s));
     s.server = start_server();
-    assert_int_equal(connect_from(active, NULL, 0, s.server->port), 0x103);
+    assert_int_equal(connect_from(active, NULL, 0, s.server->port), SPEC_ND_PENDING);
     cq = second;
     passive = accept_next(s.server);
     cq = first;
@@ -278,8 +278,8 @@ static void test_the_peer_invalidates_a_key_once(void **state)
     result = next_result(&s.passive);
     assert_int_equal((uint32_t)result.status, 0);
     assert_int_equal(result.type, 2); /* as a Send */
-    assert_int_equal(
-        (uint32_t)nd_qp_invalidate(s.active.end->qp, NULL, mw, 0), 0xC0000010); /* it is free */
+    assert_int_equal((uint32_t)nd_qp_invalidate(s.active.end->qp, NULL, mw, 0),
+        SPEC_ND_INVALID_DEVICE_REQUEST); /* it is free */
     assert_int_equal(send_invalidate(&s.passive, key), 0);
     assert_int_equal(end_of(&s.active.end->told), 0);
     assert_int_equal(end_of(&s.passive.end->told), 0);

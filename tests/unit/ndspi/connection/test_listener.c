@@ -334,8 +334,8 @@ static void test_a_port_for_privileged_processes_is_denied(void **state)
     of_listener = CALL(second, Bind, (struct sockaddr *)&address, sizeof(address));
     of_connector = bind_to(&pair->active, htons(1));
     syscall(SYS_capset, &header, saved);
-    assert_int_equal(of_listener, (HRESULT)0xC0000022);
-    assert_int_equal(of_connector, (HRESULT)0xC0000022);
+    assert_int_equal(of_listener, (HRESULT)SPEC_STATUS_ACCESS_DENIED);
+    assert_int_equal(of_connector, (HRESULT)SPEC_STATUS_ACCESS_DENIED);
     RELEASE(second);
 }
 

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#define NO_NETWORK ((HRESULT)0xC000023C)
-#define NO_HOST    ((HRESULT)0xC000023D)
-#define REMOVED    ((HRESULT)0xC00002B6)
+#define NO_NETWORK ((HRESULT)SPEC_ND_NETWORK_UNREACHABLE)
+#define NO_HOST    ((HRESULT)SPEC_ND_HOST_UNREACHABLE)
+#define REMOVED    ((HRESULT)SPEC_ND_DEVICE_REMOVED)
 
 static int set_up(void **state)
 {

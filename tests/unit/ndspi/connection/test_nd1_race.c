@@ -120,7 +120,7 @@ static bool collect(struct nd1_end *end, struct owner *owner, HRESULT called)
     assert_int_equal(told, owner->received.Status == OK);
     assert_true(own != told);
     if (called == OK && !own)
-        assert_int_equal((uint32_t)owner->invalidated.Status, 0xC0000010);
+        assert_int_equal((uint32_t)owner->invalidated.Status, SPEC_ND_INVALID_DEVICE_REQUEST);
     return own;
 }
 
@@ -151,7 +151,7 @@ static bool race(struct nd1_pair *pair, unsigned round)
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&start);
     assert_int_equal(peer.posted, OK);
-    assert_true(called == OK || called == (HRESULT)0xC0000010);
+    assert_true(called == OK || called == (HRESULT)SPEC_ND_INVALID_DEVICE_REQUEST);
     own = collect(end, owner, called);
     assert_int_equal(own, FAILED(next_result(pair->active.cq)->Status));
     assert_int_equal(CALL(end->cq, CancelOverlappedRequests), OK);

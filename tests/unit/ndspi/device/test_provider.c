@@ -2,6 +2,7 @@
 /* Which device is used, over two made-up verbs providers that can list devices and bind addresses, nothing else. */
 #include "tests/unit/util/cmocka_test.h"
 #include "tests/unit/util/log_catch.h"
+#include "tests/support/spec_codes.h"
 
 #include "ndspi/core/address.h"
 #include "ndspi/core/device/provider.h"
@@ -277,7 +278,7 @@ static void test_provider_names_one_device_and_never_falls_back(void **state)
     setenv("NDSPI_DEVICE", "softrdma0", 1);
     assert_string_equal(device_of_loopback()->name, "softrdma0");
     setenv("NDSPI_DEVICE", "mlx9", 1);
-    assert_int_equal(find_loopback(&device), (HRESULT)0xC0000141);
+    assert_int_equal(find_loopback(&device), (HRESULT)SPEC_ND_INVALID_ADDRESS);
     assert_null(device);
 }
 
@@ -303,8 +304,9 @@ static void test_provider_adapter_ids_are_stable_and_differ(void **state)
     setenv("NDSPI_DEVICE", "softrdma0", 1);
     embedded = device_of_loopback();
     assert_true(embedded->adapter_id != id);
-    assert_int_equal(nd_provider_device(id, &device), (HRESULT)0xC000000D); /* not in use now */
-    assert_int_equal(nd_provider_device(id + 1, &device), (HRESULT)0xC000000D);
+    assert_int_equal(
+        nd_provider_device(id, &device), (HRESULT)SPEC_ND_INVALID_PARAMETER); /* not in use now */
+    assert_int_equal(nd_provider_device(id + 1, &device), (HRESULT)SPEC_ND_INVALID_PARAMETER);
     assert_null(device);
     setenv("NDSPI_DEVICE", "mlx0", 1);
     assert_ptr_equal(device_of_loopback(), hardware);
@@ -532,8 +534,8 @@ static void test_remedies_can_be_typed(void **state)
     }
 }
 
-#define INSUFFICIENT_RESOURCES ((HRESULT)0xC000009A)
-#define NO_MEMORY              ((HRESULT)0xC0000017)
+#define INSUFFICIENT_RESOURCES ((HRESULT)SPEC_ND_INSUFFICIENT_RESOURCES)
+#define NO_MEMORY              ((HRESULT)SPEC_ND_NO_MEMORY)
 
 /* Every question fails with the code; none does once the shortage is over, without a wait. */
 static void expect_shortage(int *error, int value, HRESULT expected, const char *name)

@@ -8,6 +8,7 @@
 
 #include "ndspi/core/device/provider.h"
 #include "tests/support/settle.h"
+#include "tests/support/spec_codes.h"
 
 #include <ndsupport.h>
 
@@ -166,7 +167,7 @@ static void expect_failure(int *call, int error, HRESULT expected)
     expect_usual();
 }
 
-#define INSUFFICIENT_RESOURCES ((HRESULT)0xC000009A)
+#define INSUFFICIENT_RESOURCES ((HRESULT)SPEC_ND_INSUFFICIENT_RESOURCES)
 
 static void test_open_fails_where_nothing_can_be_made(void **state)
 {

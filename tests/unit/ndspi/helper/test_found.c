@@ -45,7 +45,7 @@ static void test_addresses_are_listed(void **state)
 
     (void)state;
     assert_int_equal(NdStartup(), S_OK);
-    assert_int_equal(NdQueryAddressList(0, NULL, &size), (HRESULT)0x80000005);
+    assert_int_equal(NdQueryAddressList(0, NULL, &size), (HRESULT)SPEC_ND_BUFFER_OVERFLOW);
     assert_true(size > 0);
     assert_non_null(list = malloc(size));
     assert_int_equal(NdQueryAddressList(0, list, &size), 0);

@@ -113,17 +113,20 @@ static void test_register_checks_its_arguments_in_order(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal((uint32_t)nd_mr_register(f->mr, NULL, 0, 0, &f->overlapped), 0xC000000D);
-    assert_int_equal((uint32_t)nd_mr_register(f->mr, f->memory, 0, 0, &f->overlapped), 0xC0000206);
+    assert_int_equal(
+        (uint32_t)nd_mr_register(f->mr, NULL, 0, 0, &f->overlapped), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal((uint32_t)nd_mr_register(f->mr, f->memory, 0, 0, &f->overlapped),
+        SPEC_ND_INVALID_BUFFER_SIZE);
     assert_int_equal(
         (uint32_t)nd_mr_register(f->mr, f->memory, ((size_t)1 << 30) + 1, 0, &f->overlapped),
-        0xC000000D);
+        SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal((uint32_t)nd_mr_register(f->mr, f->memory, 1, 0x10, &f->overlapped),
+        SPEC_ND_INVALID_PARAMETER);
     assert_int_equal(
-        (uint32_t)nd_mr_register(f->mr, f->memory, 1, 0x10, &f->overlapped), 0xC000000D);
-    assert_int_equal((uint32_t)nd_mr_register(f->mr, f->memory, 1, 0, NULL), 0xC000000D);
-    assert_int_equal(
-        (uint32_t)nd_mr_register(f->mr, (void *)-4096, 8192, 0, &f->overlapped), 0xC0000005);
-    assert_int_equal(deregister_it(f), 0xC0000184);
+        (uint32_t)nd_mr_register(f->mr, f->memory, 1, 0, NULL), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal((uint32_t)nd_mr_register(f->mr, (void *)-4096, 8192, 0, &f->overlapped),
+        SPEC_ND_ACCESS_VIOLATION);
+    assert_int_equal(deregister_it(f), SPEC_ND_INVALID_DEVICE_STATE);
 }
 
 static void test_registered_and_given_back_again_and_again(void **state)
@@ -131,11 +134,11 @@ static void test_registered_and_given_back_again_and_again(void **state)
     struct fixture *f = *state;
 
     for (int i = 0; i < 1000; i++) {
-        assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_REMOTE_READ), 0x103);
+        assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_REMOTE_READ), SPEC_ND_PENDING);
         assert_int_equal(f->overlapped.Internal, 0);
-        assert_int_equal(register_it(f, 0), 0xC0000184);
+        assert_int_equal(register_it(f, 0), SPEC_ND_INVALID_DEVICE_STATE);
         assert_int_not_equal(atomic_load(&f->mr->local_token), 0);
-        assert_int_equal(deregister_it(f), 0x103);
+        assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
         assert_int_equal(atomic_load(&f->mr->local_token), 0);
     }
 }
@@ -152,14 +155,14 @@ static void test_rights_of_a_region(void **state)
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_int_equal(register_it(f, rows[i].flags), 0x103);
+        assert_int_equal(register_it(f, rows[i].flags), SPEC_ND_PENDING);
         assert_int_equal(fake_device.access, rows[i].access);
-        assert_int_equal(deregister_it(f), 0x103);
+        assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
     }
     f->adapter->port.caps.windows = ND_WINDOWS_EXACT; /* over registrations of their own */
-    assert_int_equal(register_it(f, 5), 0x103);
+    assert_int_equal(register_it(f, 5), SPEC_ND_PENDING);
     assert_int_equal(fake_device.access, 1 | 2);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
     f->adapter->port.caps.windows = ND_WINDOWS_REAL;
 }
 
@@ -168,14 +171,14 @@ static void test_region_that_does_not_go_stays_registered(void **state)
     struct fixture *f = *state;
     uint32_t token;
 
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     token = atomic_load(&f->mr->local_token);
     fake_device.dereg_error = ENOMEM;
-    assert_int_equal(deregister_it(f), 0xC000009A);
+    assert_int_equal(deregister_it(f), SPEC_ND_INSUFFICIENT_RESOURCES);
     fake_device.dereg_error = 0;
     assert_int_equal(atomic_load(&f->mr->local_token), token);
-    assert_int_equal(register_it(f, 0), 0xC0000184);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_INVALID_DEVICE_STATE);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 static void test_bound_window_keeps_its_region(void **state)
@@ -183,19 +186,20 @@ static void test_bound_window_keeps_its_region(void **state)
     struct fixture *f = *state;
     uint32_t before;
 
-    assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_LOCAL_WRITE), 0x103);
+    assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_LOCAL_WRITE), SPEC_ND_PENDING);
     before = atomic_load(&f->mw->token);
     assert_int_equal(bind_it(f, ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE), 0);
     assert_int_not_equal(atomic_load(&f->mw->token), before); /* before the completion */
-    assert_int_equal(bind_it(f, 0), 0xC0000010);
-    assert_int_equal(deregister_it(f), 0x80000011);
+    assert_int_equal(bind_it(f, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
+    assert_int_equal(deregister_it(f), SPEC_ND_DEVICE_BUSY);
     requests_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(deregister_it(f), 0x80000011);
+    assert_int_equal(deregister_it(f), SPEC_ND_DEVICE_BUSY);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0);
-    assert_int_equal(deregister_it(f), 0x80000011); /* until the Invalidate is done */
-    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0xC0000010);
+    assert_int_equal(deregister_it(f), SPEC_ND_DEVICE_BUSY); /* until the Invalidate is done */
+    assert_int_equal(
+        (uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
     requests_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 enum { REBINDS = 255 };
@@ -228,7 +232,7 @@ static void test_tokens_of_a_window_cannot_be_foretold(void **state)
     bool used[256] = { false };
     unsigned steps_alike = 0, windows_alike = 0;
 
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     rebind_often(f, keys[0]);
     for (int i = 0; i < REBINDS; i++) {
         assert_int_equal(keys[0][i] >> 8, keys[0][0] >> 8);
@@ -244,7 +248,7 @@ static void test_tokens_of_a_window_cannot_be_foretold(void **state)
         windows_alike += step_of(keys[0], i) == step_of(keys[1], i);
     assert_in_range(steps_alike, 0, 20);
     assert_in_range(windows_alike, 0, 20);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 /* A message arrives that invalidates the key of the window. */
@@ -274,23 +278,25 @@ static void test_window_is_of_one_queue_pair(void **state)
     struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, 8);
 
     nd_qp_set_sendable(other);
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     assert_int_equal(bind_it(f, 0), 0);
     requests_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal((uint32_t)nd_qp_invalidate(other, NULL, f->mw, 0), 0xC0000010);
-    assert_int_equal((uint32_t)nd_qp_bind(other, NULL, f->mr, f->mw, f->memory, 8, 0), 0xC0000010);
+    assert_int_equal(
+        (uint32_t)nd_qp_invalidate(other, NULL, f->mw, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
+    assert_int_equal((uint32_t)nd_qp_bind(other, NULL, f->mr, f->mw, f->memory, 8, 0),
+        SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal(fake_qp_of(other)->send.count, 0);
     peer_takes_back(
         f, other); /* an invalidation over another queue pair concerns that one's windows */
-    assert_int_equal(deregister_it(f), 0x80000011);
+    assert_int_equal(deregister_it(f), SPEC_ND_DEVICE_BUSY);
     nd_qp_close(other);
     fake_complete(f->cq, &fake_qp_of(other)->send, other->ibv, 1, IBV_WC_WR_FLUSH_ERR);
     nd_cq_look(f->cq);
-    assert_int_equal(deregister_it(f), 0x80000011);
+    assert_int_equal(deregister_it(f), SPEC_ND_DEVICE_BUSY);
     assert_non_null(f->mw->ibv);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0);
     requests_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 static void test_silent_invalidate_lets_the_region_go_too(void **state)
@@ -298,12 +304,12 @@ static void test_silent_invalidate_lets_the_region_go_too(void **state)
     struct fixture *f = *state;
     ND2_RESULT result;
 
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     assert_int_equal(bind_it(f, ND_OP_FLAG_SILENT_SUCCESS), 0);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, ND_OP_FLAG_SILENT_SUCCESS), 0);
     requests_end(f, 2, IBV_WC_SUCCESS);
     assert_int_equal(nd_cq_results_v2(&f->cq->poll, &result, 1), 0);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 static void test_bind_checks_range_and_rights(void **state)
@@ -314,19 +320,25 @@ static void test_bind_checks_range_and_rights(void **state)
     struct nd_mw *mw = f->mw;
     char *m = f->memory;
 
-    assert_int_equal(bind_it(f, 0), 0xC00000F0); /* not registered */
-    assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_REMOTE_READ), 0x103);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m - 1, 8, 0), 0xC00000F2);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m + 256, 1, 0), 0xC00000F2);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 257, 0), 0xC00000F3);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m + 255, 2, 0), 0xC00000F3);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, (size_t)-1, 0), 0xC00000F3);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 0, 0), 0xC00000F3);
+    assert_int_equal(bind_it(f, 0), SPEC_ND_INVALID_PARAMETER_2); /* not registered */
+    assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_REMOTE_READ), SPEC_ND_PENDING);
     assert_int_equal(
-        bind_it(f, ND_OP_FLAG_ALLOW_WRITE), 0xC0000005); /* the region has no local write */
-    assert_int_equal(bind_it(f, ND_OP_FLAG_INLINE), 0xC00000F4);
-    assert_int_equal((uint32_t)nd_qp_invalidate(qp, NULL, mw, ND_OP_FLAG_ALLOW_READ), 0xC00000F1);
-    assert_int_equal((uint32_t)nd_qp_invalidate(qp, NULL, mw, 0), 0xC0000010);
+        (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m - 1, 8, 0), SPEC_ND_INVALID_PARAMETER_4);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m + 256, 1, 0), SPEC_ND_INVALID_PARAMETER_4);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 257, 0), SPEC_ND_INVALID_PARAMETER_5);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m + 255, 2, 0), SPEC_ND_INVALID_PARAMETER_5);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, (size_t)-1, 0), SPEC_ND_INVALID_PARAMETER_5);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 0, 0), SPEC_ND_INVALID_PARAMETER_5);
+    assert_int_equal(bind_it(f, ND_OP_FLAG_ALLOW_WRITE),
+        SPEC_ND_ACCESS_VIOLATION); /* the region has no local write */
+    assert_int_equal(bind_it(f, ND_OP_FLAG_INLINE), SPEC_ND_INVALID_PARAMETER_6);
+    assert_int_equal((uint32_t)nd_qp_invalidate(qp, NULL, mw, ND_OP_FLAG_ALLOW_READ),
+        SPEC_ND_INVALID_PARAMETER_3);
+    assert_int_equal((uint32_t)nd_qp_invalidate(qp, NULL, mw, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal(
         (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 256, 0), 0); /* no right at all is allowed */
 }
@@ -335,27 +347,28 @@ static void test_failed_bind_leaves_the_window_free(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     assert_int_equal(bind_it(f, 0), 0);
     requests_end(f, 1, IBV_WC_WR_FLUSH_ERR);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
     fake_device.post_error = ENOMEM;
-    assert_int_equal(register_it(f, 0), 0x103);
-    assert_int_equal(bind_it(f, 0), 0x8000001A);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
+    assert_int_equal(bind_it(f, 0), SPEC_ND_NO_MORE_ENTRIES);
     fake_device.post_error = 0;
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 static void test_peer_frees_the_window_silently(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     assert_int_equal(bind_it(f, 0), 0);
     requests_end(f, 1, IBV_WC_SUCCESS);
     peer_takes_back(f, f->qp);
-    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0xC0000010);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(
+        (uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
 }
 
 static void test_every_order_of_release(void **state)
@@ -366,7 +379,7 @@ static void test_every_order_of_release(void **state)
     for (unsigned order = 0; order < 24; order++) {
         unsigned left[4] = { 0, 1, 2, 3 }, rest = order;
 
-        assert_int_equal(register_it(f, 0), 0x103);
+        assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
         assert_int_equal(bind_it(f, 0), 0);
         for (unsigned n = 4; n; rest /= n, n--) {
             unsigned pick = rest % n, which = left[pick];
@@ -391,7 +404,7 @@ static void test_every_order_of_release(void **state)
 static void test_window_outlives_its_queue_pair(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     assert_int_equal(bind_it(f, 0), 0);
     requests_end(f, 1, IBV_WC_SUCCESS);
     nd_qp_close(f->qp);
@@ -440,25 +453,28 @@ static void test_calls_without_memory_change_nothing(void **state)
     struct fixture *f = *state;
 
     allocations_until_failure = 1;
-    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped), 0xC000009A);
+    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped),
+        SPEC_ND_INSUFFICIENT_RESOURCES);
     fake_sink_counts.no_memory = true;
-    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped), 0xC000009A);
+    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped),
+        SPEC_ND_INSUFFICIENT_RESOURCES);
     fake_sink_counts.no_memory = false;
     allocations_until_failure = 1;
-    assert_int_equal(register_it(f, 0), 0xC000009A);
-    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_INSUFFICIENT_RESOURCES);
+    assert_int_equal(register_it(f, 0), SPEC_ND_PENDING);
     fake_sink_counts.no_memory = true;
-    assert_int_equal(deregister_it(f), 0xC000009A); /* still registered, no OVERLAPPED ended */
+    assert_int_equal(deregister_it(f),
+        SPEC_ND_INSUFFICIENT_RESOURCES); /* still registered, no OVERLAPPED ended */
     fake_sink_counts.no_memory = false;
-    assert_int_equal(register_it(f, 0), 0xC0000184);
-    assert_int_equal(deregister_it(f), 0x103);
+    assert_int_equal(register_it(f, 0), SPEC_ND_INVALID_DEVICE_STATE);
+    assert_int_equal(deregister_it(f), SPEC_ND_PENDING);
     fake_sink_counts.no_memory = true;
-    assert_int_equal(register_it(f, 0), 0xC000009A);
+    assert_int_equal(register_it(f, 0), SPEC_ND_INSUFFICIENT_RESOURCES);
     fake_sink_counts.no_memory = false;
-    assert_int_equal(deregister_it(f), 0xC0000184);
+    assert_int_equal(deregister_it(f), SPEC_ND_INVALID_DEVICE_STATE);
     assert_int_equal(fake_sink_counts.reserved, 0);
     allocations_until_failure = 1;
-    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 16), 0xC0000017);
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 16), SPEC_ND_NO_MEMORY);
     assert_int_equal(f->cq->depth, 64);
 }
 

@@ -110,14 +110,14 @@ static void test_limits_hold_at_the_call_and_a_full_ring_submits(void **state)
     const ND_SGE bad[3] = { { f->memory, 8, stale } };
 
     start(f);
+    assert_int_equal((uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, bad, 1, 0),
+        SPEC_ND_INVALID_HANDLE);
     assert_int_equal(
-        (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, bad, 1, 0), 0xC0000008);
-    assert_int_equal(
-        (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, bad, 3, 0), 0xC000003C);
+        (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, bad, 3, 0), SPEC_ND_DATA_OVERRUN);
     for (unsigned i = 0; i < DEPTH; i++)
         assert_int_equal(send_it(f, i, 0), 0);
     assert_int_equal(f->device->send.count, 0);
-    assert_int_equal(send_it(f, DEPTH, 0), 0x8000001A);
+    assert_int_equal(send_it(f, DEPTH, 0), SPEC_ND_NO_MORE_ENTRIES);
     assert_int_equal(f->device->send.count, DEPTH);
     assert_int_equal(fake_device.post_calls, 1);
     fake_v1_sends_end(f, DEPTH, IBV_WC_SUCCESS);
@@ -161,7 +161,7 @@ static void test_flush_and_release_submit(void **state)
     f->qp = NULL;
     assert_int_equal(f->device->send.count, 3); /* and the marker */
     fake_v1_sends_end(f, 3, IBV_WC_WR_FLUSH_ERR);
-    expect_results(f, 0, (uint32_t[]){ 0xC0000120, 0xC0000120 }, 2);
+    expect_results(f, 0, (uint32_t[]){ SPEC_ND_CANCELED, SPEC_ND_CANCELED }, 2);
 }
 
 /* Of six requests, two of them silent, the device takes `taken`; no result is lost and they come in order. */
@@ -184,13 +184,13 @@ static void refuse_after(struct fake_v1 *f, unsigned taken, bool complete_first)
     else
         fake_v1_sends_end(f, taken, IBV_WC_WR_FLUSH_ERR);
     for (unsigned i = 0; i < 6; i++)
-        expected[i] = i < taken    ? complete_first ? 0 : 0xC0000120
-                      : i == taken ? 0xC0000010
-                                   : 0xC0000120;
+        expected[i] = i < taken    ? complete_first ? 0 : SPEC_ND_CANCELED
+                      : i == taken ? SPEC_ND_INVALID_DEVICE_REQUEST
+                                   : SPEC_ND_CANCELED;
     expect_results(f, 0, expected, 6);
     assert_int_equal(send_it(f, 0, 0), 0); /* flushed, not stuck */
     fake_v1_sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
-    expect_results(f, 0, (uint32_t[]){ 0xC0000120 }, 1);
+    expect_results(f, 0, (uint32_t[]){ SPEC_ND_CANCELED }, 1);
 }
 
 static void test_refused_requests_end_in_their_place(void **state)
@@ -224,9 +224,9 @@ static void test_refused_behind_a_silent_one_without_a_fence_wait(void **state)
     assert_int_equal(fake_v1_fetch(f, results, 4), 4);
     assert_ptr_equal(results[0], &f->results[0]);
     assert_ptr_equal(results[1], &f->results[1]);
-    assert_int_equal((uint32_t)results[1]->Status, 0x8000001A);
+    assert_int_equal((uint32_t)results[1]->Status, SPEC_ND_NO_MORE_ENTRIES);
     assert_ptr_equal(results[2], &f->results[2]);
-    assert_int_equal((uint32_t)results[2]->Status, 0xC0000120);
+    assert_int_equal((uint32_t)results[2]->Status, SPEC_ND_CANCELED);
     assert_ptr_equal(results[3], &f->results[3]);
 }
 
@@ -249,7 +249,7 @@ static void test_fence_tells_that_silent_ones_are_done(void **state)
     fake_v1_sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
     assert_int_equal(fake_v1_fetch(f, results, 4), 1);
     assert_ptr_equal(results[0], &f->results[1]);
-    assert_int_equal((uint32_t)results[0]->Status, 0xC0000010);
+    assert_int_equal((uint32_t)results[0]->Status, SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal(fake_v1_fetch(f, results, 4), 0);
 }
 
@@ -265,7 +265,10 @@ static void test_refused_receives_end_in_their_place(void **state)
     end(f);
     fake_device.post_error = 0;
     fake_complete(f->cq, &f->device->receive, &f->device->ibv, 2, IBV_WC_WR_FLUSH_ERR);
-    expect_results(f, 0, (uint32_t[]){ 0xC0000120, 0xC0000120, 0xC0000010, 0xC0000120 }, 4);
+    expect_results(f, 0,
+        (uint32_t[]){
+            SPEC_ND_CANCELED, SPEC_ND_CANCELED, SPEC_ND_INVALID_DEVICE_REQUEST, SPEC_ND_CANCELED },
+        4);
 }
 
 /* A Bind that the device never saw leaves the window free, and its region. */
@@ -279,12 +282,12 @@ static void test_refused_bind_leaves_the_window_free(void **state)
     start(f);
     assert_int_equal(
         nd_qp_bind(f->qp, &f->results[0], mr, mw, f->memory, 8, ND_OP_FLAG_ALLOW_READ), ND_SUCCESS);
-    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0x80000011);
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), SPEC_ND_DEVICE_BUSY);
     fake_device.post_error = EINVAL;
     end(f);
     fake_device.post_error = 0;
     assert_int_equal(fake_v1_fetch(f, results, 2), 1);
-    assert_int_equal((uint32_t)f->results[0].Status, 0xC0000010);
+    assert_int_equal((uint32_t)f->results[0].Status, SPEC_ND_INVALID_DEVICE_REQUEST);
     nd_object_unpin(&mr->object);
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
     nd_mw_close(mw);
@@ -356,7 +359,7 @@ static void test_refusal_meets_the_end_of_a_released_queue_pair(void **state)
     fake_device.post_error = 0;
     assert_int_equal(fake_device.objects, objects);
     assert_int_equal(fake_v1_fetch(f, results, 2), 1);
-    assert_int_equal((uint32_t)f->results[0].Status, 0xC0000010);
+    assert_int_equal((uint32_t)f->results[0].Status, SPEC_ND_INVALID_DEVICE_REQUEST);
 }
 
 /* ---- threads ---- */

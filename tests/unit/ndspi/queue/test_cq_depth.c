@@ -149,7 +149,7 @@ static void test_overrun_whatever_the_array(void **state)
             assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
             arrive(counts[k]);
             assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), 0);
-            assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
+            assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), SPEC_ND_BUFFER_OVERFLOW);
             assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), 0);
             nd_qp_close(f.qps[--f.pairs]);
             nd_cq_close(f.cq);
@@ -172,8 +172,8 @@ static void test_overrun_of_a_queue_of_several_batches(void **state)
             assert_non_null(f.cq = fake_make_cq(f.adapter, 20));
             arrive(count);
             assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), fetched);
-            assert_int_equal(
-                notify(ND_CQ_NOTIFY_ERRORS, &overlapped), overrun ? 0x80000005 : 0x103);
+            assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped),
+                overrun ? SPEC_ND_BUFFER_OVERFLOW : SPEC_ND_PENDING);
             nd_cq_cancel(f.cq);
             nd_qp_close(f.qps[--f.pairs]);
             nd_cq_close(f.cq);
@@ -198,7 +198,7 @@ static void test_full_is_no_overrun_whatever_the_array(void **state)
             arrive(count); /* one comes for each that went */
         }
         assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 32), 4);
-        assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+        assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), SPEC_ND_PENDING);
         nd_cq_cancel(f.cq);
         nd_qp_close(f.qps[--f.pairs]);
         nd_cq_close(f.cq);
@@ -218,10 +218,10 @@ static void test_results_of_the_same_call_count(void **state)
     fake_cq_of(f.cq)->entries[2].status = IBV_WC_WR_FLUSH_ERR;
     assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 32), 3);
     assert_int_equal(results[1].Status, 0);
-    assert_int_equal((uint32_t)results[2].Status, 0xC0000120);
+    assert_int_equal((uint32_t)results[2].Status, SPEC_ND_CANCELED);
     arrive(4);
     assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 32), 4);
-    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), SPEC_ND_PENDING);
     nd_cq_cancel(f.cq);
 }
 
@@ -233,7 +233,7 @@ static void test_queue_that_cannot_overrun_is_left_alone(void **state)
     (void)state;
     assert_non_null(f.cq = fake_make_cq(f.adapter, 80));
     arrive(0);
-    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), SPEC_ND_PENDING);
     assert_int_equal(fake_cq_of(f.cq)->armings, 0);
     assert_int_equal(nd_cq_resize(f.cq, 79), 0);
     assert_int_equal(fake_cq_of(f.cq)->armings, 1);
@@ -248,16 +248,16 @@ static void test_overrun_by_a_queue_pair_that_came_later(void **state)
     (void)state;
     fake_device_marks(true);
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
-    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &errors), 0x103);
-    assert_int_equal(notify(ND_CQ_NOTIFY_SOLICITED, &solicited), 0x103);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &errors), SPEC_ND_PENDING);
+    assert_int_equal(notify(ND_CQ_NOTIFY_SOLICITED, &solicited), SPEC_ND_PENDING);
     arrive(4);
     fake_cq_deliver(f.cq);
-    assert_int_equal(errors.Internal, 0x103);
-    assert_int_equal(solicited.Internal, 0x103);
+    assert_int_equal(errors.Internal, SPEC_ND_PENDING);
+    assert_int_equal(solicited.Internal, SPEC_ND_PENDING);
     arrive(1);
     fake_cq_deliver(f.cq);
-    assert_int_equal((uint32_t)errors.Internal, 0x80000005);
-    assert_int_equal((uint32_t)solicited.Internal, 0x80000005);
+    assert_int_equal((uint32_t)errors.Internal, SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal((uint32_t)solicited.Internal, SPEC_ND_BUFFER_OVERFLOW);
 }
 
 static void test_overrun_of_the_device(void **state)
@@ -267,16 +267,16 @@ static void test_overrun_of_the_device(void **state)
 
     (void)state;
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
-    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), SPEC_ND_PENDING);
     fake_device.poll_error = -1;
     assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 4), 0);
-    assert_int_equal((uint32_t)overlapped.Internal, 0x80000005);
+    assert_int_equal((uint32_t)overlapped.Internal, SPEC_ND_BUFFER_OVERFLOW);
     nd_cq_close(f.cq);
     fake_device.poll_error = 0;
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
     fake_device.poll_error = -1;
     assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 4), 0); /* the fast path */
-    assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), SPEC_ND_BUFFER_OVERFLOW);
     fake_device.poll_error = 0;
 }
 

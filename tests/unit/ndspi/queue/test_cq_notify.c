@@ -307,15 +307,16 @@ static void test_solicited_waits_for_a_solicited_one_or_an_error(void **state)
     struct fixture f = make(state, 16);
     OVERLAPPED ov = { 0 };
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), SPEC_ND_PENDING);
     receive(&f, IBV_WC_SUCCESS, false);
     assert_false(fake_cq_deliver(f.cq));
-    assert_int_equal(ov.Internal, 0x103);
+    assert_int_equal(ov.Internal, SPEC_ND_PENDING);
     receive(&f, IBV_WC_SUCCESS, true);
     assert_true(fake_cq_deliver(f.cq));
     assert_int_equal(ov.Internal, 0);
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), 0x103); /* both are used up */
+    assert_int_equal(
+        notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), SPEC_ND_PENDING); /* both are used up */
     receive(&f, IBV_WC_LOC_LEN_ERR, false);
     assert_true(fake_cq_deliver(f.cq));
     assert_int_equal(ov.Internal, 0);
@@ -328,12 +329,12 @@ static void test_solicited_is_exact_when_results_are_fetched_meanwhile(void **st
     OVERLAPPED ov = { 0 };
     ND2_RESULT result;
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), SPEC_ND_PENDING);
     receive(&f, IBV_WC_SUCCESS, false);
     assert_int_equal(nd_cq_results_v2(&f.cq->poll, &result, 1), 1);
-    assert_int_equal(ov.Internal, 0x103);
+    assert_int_equal(ov.Internal, SPEC_ND_PENDING);
     nd_cq_cancel(f.cq);
-    assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
+    assert_int_equal((uint32_t)ov.Internal, SPEC_ND_CANCELED);
     drop(&f);
 }
 
@@ -342,21 +343,21 @@ static void test_any_upgrades_solicited_and_all_end_together(void **state)
     struct fixture f = make(state, 16);
     OVERLAPPED ov[4] = { { 0 } };
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov[0]), 0x103);
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ERRORS, &ov[1]), 0x103);
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov[2]), 0x103);
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov[3]), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov[0]), SPEC_ND_PENDING);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ERRORS, &ov[1]), SPEC_ND_PENDING);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov[2]), SPEC_ND_PENDING);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov[3]), SPEC_ND_PENDING);
     receive(&f, IBV_WC_SUCCESS, false);
     assert_true(fake_cq_deliver(f.cq));
     assert_int_equal(ov[0].Internal, 0);
-    assert_int_equal(ov[1].Internal, 0x103);
+    assert_int_equal(ov[1].Internal, SPEC_ND_PENDING);
     assert_int_equal(ov[2].Internal, 0);
     assert_int_equal(ov[3].Internal, 0);
     assert_ptr_equal(fake_sink_counts.order[0], &ov[0]);
     assert_ptr_equal(fake_sink_counts.order[1], &ov[2]);
     assert_ptr_equal(fake_sink_counts.order[2], &ov[3]);
     nd_cq_cancel(f.cq);
-    assert_int_equal((uint32_t)ov[1].Internal, 0xC0000120);
+    assert_int_equal((uint32_t)ov[1].Internal, SPEC_ND_CANCELED);
     drop(&f);
 }
 
@@ -366,16 +367,16 @@ static void test_overrun_ends_all_and_later_ones_at_exactly_the_depth(void **sta
     OVERLAPPED errors = { 0 }, any = { 0 };
     ND2_RESULT results[4];
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ERRORS, &errors), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ERRORS, &errors), SPEC_ND_PENDING);
     receive(&f, IBV_WC_SUCCESS, false);
     receive(&f, IBV_WC_SUCCESS, false);
     fake_cq_deliver(f.cq);
-    assert_int_equal(errors.Internal, 0x103);
+    assert_int_equal(errors.Internal, SPEC_ND_PENDING);
     assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &any), 0);
     receive(&f, IBV_WC_SUCCESS, false);
     fake_cq_deliver(f.cq);
-    assert_int_equal((uint32_t)errors.Internal, 0x80000005);
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &any), 0x80000005);
+    assert_int_equal((uint32_t)errors.Internal, SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &any), SPEC_ND_BUFFER_OVERFLOW);
     assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 4), 0);
     drop(&f);
 }
@@ -389,9 +390,9 @@ static void test_cancel_leaves_nobody_waiting(void **state)
     for (int round = 0; round < 3; round++) {
         unsigned before = fake_cq_of(f.cq)->armings;
 
-        assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), 0x103);
+        assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), SPEC_ND_PENDING);
         nd_cq_cancel(f.cq);
-        assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
+        assert_int_equal((uint32_t)ov.Internal, SPEC_ND_CANCELED);
         assert_int_equal(f.cq->poll.usual_room, 16);
         assert_int_equal(fake_cq_of(f.cq)->armings, before + 1);
         receive(&f, IBV_WC_SUCCESS, false);
@@ -410,9 +411,9 @@ static void test_release_leaves_nobody_waiting(void **state)
     struct fixture f = make(state, 64);
     OVERLAPPED ov = { 0 };
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), SPEC_ND_PENDING);
     nd_cq_close(f.cq);
-    assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
+    assert_int_equal((uint32_t)ov.Internal, SPEC_ND_CANCELED);
     receive(&f, IBV_WC_SUCCESS, false);
     assert_true(fake_cq_deliver(f.cq));
     assert_int_equal(fake_cq_of(f.cq)->armings, 1);
@@ -424,9 +425,9 @@ static void test_removed_device_ends_everything(void **state)
     struct fixture f = make(state, 4);
     OVERLAPPED ov = { 0 };
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), SPEC_ND_PENDING);
     nd_cq_fail(f.cq, ND_DEVICE_REMOVED);
-    assert_int_equal((uint32_t)ov.Internal, 0xC00002B6);
+    assert_int_equal((uint32_t)ov.Internal, SPEC_ND_DEVICE_REMOVED);
     drop(&f);
 }
 
@@ -435,8 +436,9 @@ static void test_bad_arguments(void **state)
     struct fixture f = make(state, 4);
     OVERLAPPED ov = { 0 };
 
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, 3, &ov), 0xC000000D);
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, NULL), 0xC000000D);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, 3, &ov), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal(
+        (uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, NULL), SPEC_ND_INVALID_PARAMETER);
     drop(&f);
 }
 
@@ -445,9 +447,9 @@ static void test_release_cancels(void **state)
     struct fixture f = make(state, 4);
     OVERLAPPED ov = { 0 };
 
-    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), 0x103);
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), SPEC_ND_PENDING);
     nd_cq_close(f.cq);
-    assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
+    assert_int_equal((uint32_t)ov.Internal, SPEC_ND_CANCELED);
     nd_qp_close(f.qp);
 }
 

@@ -110,7 +110,7 @@ static void look(struct run *run, int at)
 
         if (waiting->ended)
             continue;
-        if (waiting->overlapped.Internal == 0x103) {
+        if (waiting->overlapped.Internal == SPEC_ND_PENDING) {
             waits = waits || waiting->issued_at < run->arrived;
             continue;
         }
@@ -150,7 +150,7 @@ static void notify(struct run *run, ULONG type)
 
     waiting->type = type;
     waiting->issued_at = run->arrived;
-    assert_int_equal(nd_cq_notify(run->cq, type, &waiting->overlapped), 0x103);
+    assert_int_equal(nd_cq_notify(run->cq, type, &waiting->overlapped), SPEC_ND_PENDING);
 }
 
 static void get(struct run *run, int at, unsigned room)
@@ -169,7 +169,7 @@ static void cancel(struct run *run, int at)
 {
     nd_cq_cancel(run->cq);
     for (unsigned i = 0; i < run->notifies; i++) {
-        if (!run->waiting[i].ended && run->waiting[i].overlapped.Internal != 0xC0000120)
+        if (!run->waiting[i].ended && run->waiting[i].overlapped.Internal != SPEC_ND_CANCELED)
             report(run, at, "not cancelled");
         run->waiting[i].ended = true;
     }

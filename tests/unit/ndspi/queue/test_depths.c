@@ -9,7 +9,7 @@
 
 #include "tests/support/settle.h"
 
-#define BAD_PARAM_N(n) ((HRESULT)(0xC00000EE + (n)))
+#define BAD_PARAM_N(n) ((HRESULT)(SPEC_ND_INVALID_PARAMETER_1 - 1 + (n)))
 
 static int set_up(void **state)
 {

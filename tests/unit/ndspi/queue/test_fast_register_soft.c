@@ -184,7 +184,7 @@ static void test_own_entries_and_invalidate(void **state)
     assert_int_equal(nd_frmr_lkey(f.frmr), 0);
     /* by the key of before: its own connection ends */
     assert_int_equal(nd_queue_send_general(&f.qp[1]->initiator, NULL, &sge, 1, 0), 0);
-    expect(f.cq[1], 0xC0000005, Nd2RequestTypeSend);
+    expect(f.cq[1], SPEC_ND_ACCESS_VIOLATION, Nd2RequestTypeSend);
     close_all(&f);
 }
 
@@ -204,12 +204,12 @@ static void test_the_peer_comes_late(void **state)
     expect(f.cq[1], 0, ND_REQUEST_TYPE_FAST_REGISTER);
     sge = plain(&f, 100);
     assert_int_equal(nd_qp_write(f.qp[0], NULL, &sge, 1, &remote, 0), 0);
-    expect(f.cq[0], 0xC0000005, Nd2RequestTypeWrite);
+    expect(f.cq[0], SPEC_ND_ACCESS_VIOLATION, Nd2RequestTypeWrite);
     for (size_t i = 0; i < COUNT * PAGE; i++)
         assert_int_equal(f.memory[i], 0x55);
     register_it(
         &f, ND_OP_FLAG_ALLOW_WRITE); /* flushed: the connection has ended at this side, too */
-    expect(f.cq[1], 0xC0000120, ND_REQUEST_TYPE_FAST_REGISTER);
+    expect(f.cq[1], SPEC_ND_CANCELED, ND_REQUEST_TYPE_FAST_REGISTER);
     assert_false(nd_frmr_registered(f.frmr));
     close_all(&f);
 }

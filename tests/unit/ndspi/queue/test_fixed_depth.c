@@ -148,7 +148,7 @@ static void test_no_deeper_than_the_device_makes_them(void **state)
     f->adapter->limits.max_cq_depth = 100;
     make_cq(f, 4);
     assert_int_equal(device_entries(f), 164);
-    assert_int_equal(resize(f, 101), 0xC000000D);
+    assert_int_equal(resize(f, 101), SPEC_ND_INVALID_PARAMETER);
     assert_int_equal(resize(f, 100), 0);
 }
 
@@ -174,10 +174,10 @@ static void test_resize_with_results_waiting(void **state)
     make_cq(f, 4);
     for (uintptr_t round = 1; round < 20; round += 6) { /* the ring's start moves */
         add_results(f, round, 4);
-        assert_int_equal(resize(f, 3), 0x80000005);
+        assert_int_equal(resize(f, 3), SPEC_ND_BUFFER_OVERFLOW);
         assert_int_equal(resize(f, 16), 0);
         add_results(f, round + 4, 12);
-        assert_int_equal(resize(f, 15), 0x80000005);
+        assert_int_equal(resize(f, 15), SPEC_ND_BUFFER_OVERFLOW);
         expect_results(f, round, 16);
         assert_int_equal(resize(f, 4), 0);
     }
@@ -191,7 +191,7 @@ static void test_resize_beyond_what_there_is_changes_nothing(void **state)
 
     make_cq(f, 4);
     add_results(f, 1, 4);
-    assert_int_equal(logged(resize, f, 4033, line), 0xC000009A);
+    assert_int_equal(logged(resize, f, 4033, line), SPEC_ND_INSUFFICIENT_RESOURCES);
     assert_string_equal(line,
         "ndspi: warn: cq: adapter fake0: a completion queue cannot become 4033 deep: the device "
         "cannot make this one deeper than 4032; create it with the greatest depth needed\n");
@@ -199,8 +199,8 @@ static void test_resize_beyond_what_there_is_changes_nothing(void **state)
     expect_results(f, 1, 4);
     assert_int_equal(logged(resize, f, 4032, line), 0);
     assert_string_equal(line, "");
-    assert_int_equal(resize(f, 0), 0xC000000D);
-    assert_int_equal(resize(f, 100001), 0xC000000D);
+    assert_int_equal(resize(f, 0), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal(resize(f, 100001), SPEC_ND_INVALID_PARAMETER);
 }
 
 static void test_overrun_is_of_the_depth_asked_for(void **state)
@@ -212,12 +212,12 @@ static void test_overrun_is_of_the_depth_asked_for(void **state)
     assert_int_equal(resize(f, 3), 0);
     add_results(f, 1, 3);
     nd_cq_look(f->cq); /* full is no overrun */
-    assert_int_equal(nd_cq_notify(f->cq, ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
-    assert_int_equal(overlapped.Internal, 0x103);
+    assert_int_equal(nd_cq_notify(f->cq, ND_CQ_NOTIFY_ERRORS, &overlapped), SPEC_ND_PENDING);
+    assert_int_equal(overlapped.Internal, SPEC_ND_PENDING);
     add_results(f, 4, 1);
     assert_true(fake_cq_deliver(f->cq)); /* armed for errors, too */
-    assert_int_equal((uint32_t)overlapped.Internal, 0x80000005);
-    assert_int_equal(resize(f, 16), 0x80000005);
+    assert_int_equal((uint32_t)overlapped.Internal, SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(resize(f, 16), SPEC_ND_BUFFER_OVERFLOW);
 }
 
 static void test_queue_as_asked_for_where_a_deeper_one_cannot_be_had(void **state)
@@ -228,7 +228,7 @@ static void test_queue_as_asked_for_where_a_deeper_one_cannot_be_had(void **stat
     fake_device.cq_most = 100;
     make_cq(f, 16);
     assert_int_equal(device_entries(f), 80);
-    assert_int_equal(logged(resize, f, 17, line), 0xC000009A);
+    assert_int_equal(logged(resize, f, 17, line), SPEC_ND_INSUFFICIENT_RESOURCES);
     assert_non_null(strstr(line, "17 deep"));
     assert_non_null(strstr(line, "deeper than 16;"));
     assert_int_equal(resize(f, 8), 0);
@@ -248,18 +248,18 @@ static void test_shared_receive_queue_grows_within_what_it_was_made_with(void **
     assert_int_equal(device_receives(f), 2048);
     for (uintptr_t i = 0; i < 4; i++)
         assert_int_equal(receive_it(f, i), 0);
-    assert_int_equal(receive_it(f, 4), 0x8000001A);
+    assert_int_equal(receive_it(f, 4), SPEC_ND_NO_MORE_ENTRIES);
     assert_int_equal(modify(f, 6), 0);
     assert_int_equal(receive_it(f, 4), 0);
     assert_int_equal(receive_it(f, 5), 0);
-    assert_int_equal(receive_it(f, 6), 0x8000001A);
-    assert_int_equal(modify(f, 5), 0x80000005);
-    assert_int_equal(logged(modify, f, 2049, line), 0xC000009A);
+    assert_int_equal(receive_it(f, 6), SPEC_ND_NO_MORE_ENTRIES);
+    assert_int_equal(modify(f, 5), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(logged(modify, f, 2049, line), SPEC_ND_INSUFFICIENT_RESOURCES);
     assert_string_equal(line,
         "ndspi: warn: qp: adapter fake0: a shared receive queue cannot become 2049 deep: the "
         "device cannot make this one deeper than 2048; create it with the greatest depth needed\n");
-    assert_int_equal(receive_it(f, 6), 0x8000001A);
-    assert_int_equal(modify(f, 10001), 0xC000000D);
+    assert_int_equal(receive_it(f, 6), SPEC_ND_NO_MORE_ENTRIES);
+    assert_int_equal(modify(f, 10001), SPEC_ND_INVALID_PARAMETER);
     assert_int_equal(modify(f, 2048), 0);
     assert_int_equal(receive_it(f, 6), 0);
     assert_int_equal(device_receives(f), 2048);
@@ -287,7 +287,7 @@ static void test_shared_receive_queue_as_asked_for_where_a_deeper_one_cannot_be_
     assert_int_equal(device_receives(f), 8);
     assert_int_equal(modify(f, 4), 0);
     assert_int_equal(modify(f, 8), 0);
-    assert_int_equal(logged(modify, f, 9, line), 0xC000009A);
+    assert_int_equal(logged(modify, f, 9, line), SPEC_ND_INSUFFICIENT_RESOURCES);
     assert_non_null(strstr(line, "deeper than 8;"));
     assert_null(fake_make_srq(f->adapter, 11, 0));
 }

@@ -136,7 +136,7 @@ static void test_two_arms_are_the_stronger_of_both(void **state)
                     assert_int_equal(ended(), 1);
                 }
                 if (ended())
-                    assert_int_equal(status(&f), what < ARRIVALS ? 0 : 0x80000005);
+                    assert_int_equal(status(&f), what < ARRIVALS ? 0 : SPEC_ND_BUFFER_OVERFLOW);
                 close_queue(&f);
                 assert_int_equal(ended(), 1);
             }
@@ -216,7 +216,7 @@ static void test_a_failed_queue_tells_every_arm(void **state)
     for (unsigned round = 1; round <= 3; round++) {
         arm(f, (int)round - 1);
         assert_int_equal(ended(), round);
-        assert_int_equal(status(f), 0x80000005);
+        assert_int_equal(status(f), SPEC_ND_BUFFER_OVERFLOW);
     }
 }
 
@@ -230,7 +230,7 @@ static void test_the_end_of_the_queue_cancels_an_arm(void **state)
     arm(&f, SOLICITED);
     close_queue(&f);
     assert_int_equal(ended(), 1);
-    assert_int_equal(status(&f), 0xC0000120);
+    assert_int_equal(status(&f), SPEC_ND_CANCELED);
 }
 
 /* The device goes away: arms that wait and later ones hear of it. */
@@ -241,10 +241,10 @@ static void test_a_lost_device_ends_arms(void **state)
     arm(f, ANY);
     nd_cq_fail(f->cq, ND_DEVICE_REMOVED);
     assert_int_equal(ended(), 1);
-    assert_int_equal(status(f), 0xC00002B6);
+    assert_int_equal(status(f), SPEC_ND_DEVICE_REMOVED);
     arm(f, ANY);
     assert_int_equal(ended(), 2);
-    assert_int_equal(status(f), 0xC00002B6);
+    assert_int_equal(status(f), SPEC_ND_DEVICE_REMOVED);
 }
 
 /* A completion arrives between the look at the queue and its arming. */
@@ -333,17 +333,17 @@ static void test_srq_that_fails_or_ends_tells_its_arm(void **state)
     nd_srq_arm(srq, &f->request);
     nd_srq_fail(srq, ND_INTERNAL_ERROR);
     assert_int_equal(ended(), 1);
-    assert_int_equal(status(f), 0xC00000E5);
+    assert_int_equal(status(f), SPEC_ND_INTERNAL_ERROR);
     nd_srq_arm(srq, &f->request);
     assert_int_equal(ended(), 2);
-    assert_int_equal(status(f), 0xC00000E5);
+    assert_int_equal(status(f), SPEC_ND_INTERNAL_ERROR);
     nd_srq_close(srq);
     srq = fake_make_srq(f->adapter, 8, 0);
     nd_srq_arm(srq, &f->request); /* no threshold: nothing to tell */
     assert_int_equal(ended(), 2);
     nd_srq_close(srq);
     assert_int_equal(ended(), 3);
-    assert_int_equal(status(f), 0xC0000120);
+    assert_int_equal(status(f), SPEC_ND_CANCELED);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

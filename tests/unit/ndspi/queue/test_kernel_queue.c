@@ -197,10 +197,10 @@ static void test_failed_results_name_the_devices_code(void **state)
     ends(f, &f->device->send, (struct ibv_wc){ .status = IBV_WC_WR_FLUSH_ERR, .vendor_err = 0xF9 });
     ends(f, &f->device->receive, (struct ibv_wc){ .status = IBV_WC_WR_FLUSH_ERR });
     assert_int_equal(fetch(f, results, 4), 4);
-    expect_long(f, &results[0], 0xC000013D, 0, 2, 2, 0x87, 0);
-    expect_long(f, &results[1], 0xC00000B5, 0, 3, 2, 12, 0);
-    expect_long(f, &results[2], 0xC0000120, 0, 4, 2, 0xF9, 0);
-    expect_long(f, &results[3], 0xC0000120, 0, 1, 1, 5, 0);
+    expect_long(f, &results[0], SPEC_ND_REMOTE_ERROR, 0, 2, 2, 0x87, 0);
+    expect_long(f, &results[1], SPEC_ND_IO_TIMEOUT, 0, 3, 2, 12, 0);
+    expect_long(f, &results[2], SPEC_ND_CANCELED, 0, 4, 2, 0xF9, 0);
+    expect_long(f, &results[3], SPEC_ND_CANCELED, 0, 1, 1, 5, 0);
 }
 
 struct bound {
@@ -248,7 +248,8 @@ static void test_receive_tells_what_the_peer_invalidated(void **state)
             assert_int_equal(nd_cq_results_kernel(&f->cq->poll, &result, 1), 1);
             assert_int_equal(result.octets, 5);
         }
-        assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, (void *)3, bound.mw, 0), 0xC0000010);
+        assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, (void *)3, bound.mw, 0),
+            SPEC_ND_INVALID_DEVICE_REQUEST);
         assert_int_equal(nd_mr_leave(bound.mr), 0);
         drop(bound);
     }
@@ -304,12 +305,16 @@ static void test_nothing_is_posted_to_a_flushed_queue_pair(void **state)
     assert_int_equal(receive_it(f, 1), 0);
     assert_int_equal(nd_qp_flush(f->qp), 0);
     assert_int_equal(f->device->ibv.state, IBV_QPS_ERR);
-    assert_int_equal(send_it(f, 2, 0), 0xC000023A);
-    assert_int_equal(receive_it(f, 3), 0xC000023A);
-    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, 0), 0xC000023A);
-    assert_int_equal((uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, 0), 0xC000023A);
-    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, bound.mw, 0), 0xC000023A);
-    assert_int_equal((uint32_t)nd_qp_send_invalidate(f->qp, NULL, f->sge, 1, 0, 0), 0xC000023A);
+    assert_int_equal(send_it(f, 2, 0), SPEC_ND_CONNECTION_INVALID);
+    assert_int_equal(receive_it(f, 3), SPEC_ND_CONNECTION_INVALID);
+    assert_int_equal(
+        (uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, 0), SPEC_ND_CONNECTION_INVALID);
+    assert_int_equal(
+        (uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, 0), SPEC_ND_CONNECTION_INVALID);
+    assert_int_equal(
+        (uint32_t)nd_qp_invalidate(f->qp, NULL, bound.mw, 0), SPEC_ND_CONNECTION_INVALID);
+    assert_int_equal(
+        (uint32_t)nd_qp_send_invalidate(f->qp, NULL, f->sge, 1, 0, 0), SPEC_ND_CONNECTION_INVALID);
     assert_int_equal(f->device->send.count, 0);
     assert_int_equal(f->device->receive.count, 1);
     drop(bound);
@@ -321,12 +326,12 @@ static void test_a_flush_before_the_connection_is_up_stays(void **state)
     struct fixture *f = *state;
     struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, NULL, 4);
 
-    assert_int_equal(
-        (uint32_t)nd_queue_send_general(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
+    assert_int_equal((uint32_t)nd_queue_send_general(&qp->initiator, NULL, f->sge, 1, 0),
+        SPEC_ND_CONNECTION_INVALID);
     assert_int_equal(nd_qp_flush(qp), 0);
     nd_qp_set_sendable(qp);
-    assert_int_equal(
-        (uint32_t)nd_queue_send_general(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
+    assert_int_equal((uint32_t)nd_queue_send_general(&qp->initiator, NULL, f->sge, 1, 0),
+        SPEC_ND_CONNECTION_INVALID);
     nd_qp_close(qp);
 }
 
@@ -361,11 +366,11 @@ static void test_inline_data_of_many_entries(void **state)
     assert_int_equal(posted[1].opcode, IBV_WR_SEND_WITH_INV);
     assert_int_equal(posted[1].invalidate_rkey, 0x5678);
     assert_int_equal(posted[3].invalidate_rkey, 0x9ABC);
-    assert_int_equal(
-        (uint32_t)nd_qp_send_invalidate(f->qp, NULL, sge, 3, 0, 0), 0xC000003C); /* not inline */
+    assert_int_equal((uint32_t)nd_qp_send_invalidate(f->qp, NULL, sge, 3, 0, 0),
+        SPEC_ND_DATA_OVERRUN); /* not inline */
     sge[15].BufferLength = 5;
-    assert_int_equal(
-        (uint32_t)nd_qp_send_invalidate(f->qp, NULL, sge, 16, 0, ND_OP_FLAG_INLINE), 0x80000005);
+    assert_int_equal((uint32_t)nd_qp_send_invalidate(f->qp, NULL, sge, 16, 0, ND_OP_FLAG_INLINE),
+        SPEC_ND_BUFFER_OVERFLOW);
     for (int i = 0; i < 4; i++)
         send_ends(f);
 }
@@ -455,7 +460,7 @@ static void test_a_chain_has_its_bounds(void **state)
     assert_int_equal(f->device->send.count, 32);
     assert_int_equal(nd_qp_flush(f->qp), 0);
     assert_int_equal(f->device->send.count, 33);
-    assert_int_equal(send_it(f, 1, 0), 0xC000023A);
+    assert_int_equal(send_it(f, 1, 0), SPEC_ND_CONNECTION_INVALID);
 }
 
 static void test_a_released_queue_pair_hands_its_chain_over(void **state)
@@ -486,9 +491,9 @@ static void test_deferred_requests_that_the_device_refuses(void **state)
     send_ends(f);
     assert_int_equal(fetch(f, results, 4), 3);
     expect_long(f, &results[0], 0, 0, 1, 2, 0, 0);
-    assert_int_equal((uint32_t)results[1].status, 0xC0000005);
+    assert_int_equal((uint32_t)results[1].status, SPEC_ND_ACCESS_VIOLATION);
     assert_ptr_equal(results[1].context, (void *)2);
-    assert_int_equal((uint32_t)results[2].status, 0xC0000120);
+    assert_int_equal((uint32_t)results[2].status, SPEC_ND_CANCELED);
     assert_ptr_equal(results[2].context, (void *)3);
 }
 
@@ -498,7 +503,7 @@ static void test_version_2_knows_no_chain(void **state)
     struct fixture *f = *state;
 
     f->qp->initiator.defers = false;
-    assert_int_equal(send_it(f, 1, ND_POST_DEFER), 0xC00000F2);
+    assert_int_equal(send_it(f, 1, ND_POST_DEFER), SPEC_ND_INVALID_PARAMETER_4);
     assert_int_equal(f->device->send.count, 0);
 }
 
@@ -545,7 +550,7 @@ static void test_a_failure_is_told_once_and_flushes(void **state)
     ends(f, &f->device->send, (struct ibv_wc){ .status = IBV_WC_WR_FLUSH_ERR });
     assert_int_equal(fetch(f, results, 3), 2);
     assert_int_equal(atomic_load(&f->qp->failure), 13);
-    assert_int_equal(send_it(f, 1, 0), 0xC000023A);
+    assert_int_equal(send_it(f, 1, 0), SPEC_ND_CONNECTION_INVALID);
 }
 
 /* A flush of the program's own is no failure. */
@@ -613,8 +618,10 @@ static void test_objects_of_a_domain_of_their_own(void **state)
     assert_ptr_equal(f->device->ibv.pd, f->adapter->port.pd);
     /* Nothing of one is bound in the other. */
     nd_qp_set_sendable(qp);
-    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, other, mw, f->data, 1, 8), 0xC00000F0);
-    assert_int_equal((uint32_t)nd_qp_bind(f->qp, NULL, other, mw, f->data, 1, 8), 0xC00000F1);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(qp, NULL, other, mw, f->data, 1, 8), SPEC_ND_INVALID_PARAMETER_2);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(f->qp, NULL, other, mw, f->data, 1, 8), SPEC_ND_INVALID_PARAMETER_3);
     assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, f->data, 1, 8), 0);
     nd_mw_close(mw);
     nd_srq_close(srq);

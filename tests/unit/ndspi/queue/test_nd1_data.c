@@ -74,9 +74,9 @@ static void test_failed_results_have_no_length(void **state)
     fake_v1_sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
     assert_int_equal(fake_v1_fetch(f, results, 2), 2);
     assert_ptr_equal(results[0], &f->results[0]);
-    assert_int_equal((uint32_t)results[0]->Status, 0xC000013D);
+    assert_int_equal((uint32_t)results[0]->Status, SPEC_ND_REMOTE_ERROR);
     assert_int_equal(results[0]->BytesTransferred, 0);
-    assert_int_equal((uint32_t)results[1]->Status, 0xC0000120);
+    assert_int_equal((uint32_t)results[1]->Status, SPEC_ND_CANCELED);
     assert_int_equal(results[1]->BytesTransferred, 0);
 }
 
@@ -89,15 +89,18 @@ static void expect_bad_handle(struct fake_v1 *f, void *handle)
     const ND_SGE two[2] = { { f->memory, 8, f->mr }, { f->memory, 8, handle } };
     const struct nd_remote remote = { .address = 0x1000, .token = 1 };
 
-    assert_int_equal(send_list(f, 0, &one, 1), 0xC0000008);
-    assert_int_equal(send_list(f, 0, two, 2), 0xC0000008);
-    assert_int_equal(receive_list(f, 0, &one, 1), 0xC0000008);
-    assert_int_equal(receive_list(f, 0, two, 2), 0xC0000008);
-    assert_int_equal((uint32_t)nd_qp_read(f->qp, f->results, &one, 1, &remote, 0), 0xC0000008);
-    assert_int_equal((uint32_t)nd_qp_write(f->qp, f->results, &one, 1, &remote, 0), 0xC0000008);
-    assert_int_equal((uint32_t)nd_qp_send_invalidate(f->qp, f->results, &one, 1, 0, 0), 0xC0000008);
+    assert_int_equal(send_list(f, 0, &one, 1), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(send_list(f, 0, two, 2), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(receive_list(f, 0, &one, 1), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(receive_list(f, 0, two, 2), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(
+        (uint32_t)nd_qp_read(f->qp, f->results, &one, 1, &remote, 0), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(
+        (uint32_t)nd_qp_write(f->qp, f->results, &one, 1, &remote, 0), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(
+        (uint32_t)nd_qp_send_invalidate(f->qp, f->results, &one, 1, 0, 0), SPEC_ND_INVALID_HANDLE);
     assert_null(nd_region_pin(f->adapter, handle));
-    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, handle), 0xC0000008);
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, handle), SPEC_ND_INVALID_HANDLE);
     assert_int_equal(f->device->send.count, 0);
     assert_int_equal(f->device->receive.count, 0);
 }
@@ -155,26 +158,28 @@ static void test_lengths_and_counts_are_checked(void **state)
     struct fake_v1 *f = *state;
     ND_SGE list[3] = { { f->memory, 8, f->mr }, { f->memory, 8, f->mr }, { f->memory, 8, f->mr } };
 
-    assert_int_equal(send_list(f, 0, list, 3), 0xC000003C);
-    assert_int_equal(send_list(f, 0, list, (size_t)1 << 32 | 1), 0xC000003C);
-    assert_int_equal(receive_list(f, 0, list, (size_t)1 << 32 | 1), 0xC000003C);
-    assert_int_equal(send_list(f, 0, NULL, 1), 0xC00000F0);
+    assert_int_equal(send_list(f, 0, list, 3), SPEC_ND_DATA_OVERRUN);
+    assert_int_equal(send_list(f, 0, list, (size_t)1 << 32 | 1), SPEC_ND_DATA_OVERRUN);
+    assert_int_equal(receive_list(f, 0, list, (size_t)1 << 32 | 1), SPEC_ND_DATA_OVERRUN);
+    assert_int_equal(send_list(f, 0, NULL, 1), SPEC_ND_INVALID_PARAMETER_2);
     assert_int_equal(send_list(f, 0, NULL, 0), 0);
     assert_int_equal(receive_list(f, 0, NULL, 0), 0);
     list[0].Length = (size_t)1 << 32; /* 0 in 32 bits */
-    assert_int_equal(send_list(f, 0, list, 1), 0x80000005);
-    assert_int_equal(receive_list(f, 0, list, 1), 0x80000005);
+    assert_int_equal(send_list(f, 0, list, 1), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(receive_list(f, 0, list, 1), SPEC_ND_BUFFER_OVERFLOW);
     list[0].Length = list[1].Length = (1 << 20) - 1;
-    assert_int_equal(send_list(f, 0, list, 2), 0x80000005);
+    assert_int_equal(send_list(f, 0, list, 2), SPEC_ND_BUFFER_OVERFLOW);
     list[0].Length = SIZE_MAX;
     list[1].Length = 2; /* the sum is 1 */
-    assert_int_equal(send_list(f, 0, list, 2), 0x80000005);
+    assert_int_equal(send_list(f, 0, list, 2), SPEC_ND_BUFFER_OVERFLOW);
     list[0].Length = 8;
-    assert_int_equal((uint32_t)nd_queue_send_v1(&f->qp->initiator, NULL, list, 1, 0), 0xC00000EF);
-    assert_int_equal((uint32_t)nd_queue_receive_v1(&f->qp->receive, NULL, list, 1), 0xC00000EF);
+    assert_int_equal((uint32_t)nd_queue_send_v1(&f->qp->initiator, NULL, list, 1, 0),
+        SPEC_ND_INVALID_PARAMETER_1);
+    assert_int_equal(
+        (uint32_t)nd_queue_receive_v1(&f->qp->receive, NULL, list, 1), SPEC_ND_INVALID_PARAMETER_1);
     for (uint32_t flag = 8; flag; flag <<= 1)
-        assert_int_equal(
-            (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, list, 1, flag), 0xC00000F2);
+        assert_int_equal((uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, list, 1, flag),
+            SPEC_ND_INVALID_PARAMETER_4);
     f->device->send.count = f->device->receive.count = 0;
 }
 
@@ -198,16 +203,16 @@ static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
         for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
             assert_int_equal(
                 (uint32_t)nd_queue_send_v1(&qp->initiator, f->results, &lists[i], 1, 0),
-                0xC000003C);
-            assert_int_equal(
-                (uint32_t)nd_queue_receive_v1(&qp->receive, f->results, &lists[i], 1), 0xC000003C);
+                SPEC_ND_DATA_OVERRUN);
+            assert_int_equal((uint32_t)nd_queue_receive_v1(&qp->receive, f->results, &lists[i], 1),
+                SPEC_ND_DATA_OVERRUN);
         }
         assert_int_equal(device->send.count, 0);
         assert_int_equal(device->receive.count, 0);
         assert_int_equal((uint32_t)nd_queue_send_v1(&qp->initiator, f->results, NULL, 0, 0), 0);
         assert_int_equal((uint32_t)nd_queue_receive_v1(&qp->receive, f->results, NULL, 0), 0);
-        assert_int_equal(
-            (uint32_t)nd_queue_send_v1(&qp->initiator, f->results, NULL, 0, 0), 0x8000001A);
+        assert_int_equal((uint32_t)nd_queue_send_v1(&qp->initiator, f->results, NULL, 0, 0),
+            SPEC_ND_NO_MORE_ENTRIES);
         fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_SUCCESS);
         fake_complete(f->cq, &device->receive, &device->ibv, 1, IBV_WC_SUCCESS);
         assert_int_equal(fake_v1_fetch(f, fetched, 2), 2);
@@ -222,8 +227,10 @@ static void test_reads_and_writes_keep_to_their_bounds(void **state)
     const ND_SGE sge = { f->memory, 9, f->mr };
     struct nd_remote remote = { .address = 0x1000, .bounded = true, .room = 8 };
 
-    assert_int_equal((uint32_t)nd_qp_read(f->qp, f->results, &sge, 1, &remote, 0), 0xC000013D);
-    assert_int_equal((uint32_t)nd_qp_write(f->qp, f->results, &sge, 1, &remote, 0), 0xC000013D);
+    assert_int_equal(
+        (uint32_t)nd_qp_read(f->qp, f->results, &sge, 1, &remote, 0), SPEC_ND_REMOTE_ERROR);
+    assert_int_equal(
+        (uint32_t)nd_qp_write(f->qp, f->results, &sge, 1, &remote, 0), SPEC_ND_REMOTE_ERROR);
     remote.room = 9;
     assert_int_equal((uint32_t)nd_qp_read(f->qp, f->results, &sge, 1, &remote, 0), 0);
     f->device->send.count = 0;
@@ -249,9 +256,10 @@ static void test_entries_without_a_handle_are_inline(void **state)
     list[0].Length = 64;
     assert_int_equal((uint32_t)nd_qp_write(f->qp, f->results, list, 1, &remote, 0), 0);
     list[0].Length = 65;
-    assert_int_equal(send_list(f, 2, list, 1), 0x80000005);
-    assert_int_equal((uint32_t)nd_qp_read(f->qp, f->results, list, 1, &remote, 0), 0xC0000008);
-    assert_int_equal(receive_list(f, 2, list, 1), 0xC0000008);
+    assert_int_equal(send_list(f, 2, list, 1), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(
+        (uint32_t)nd_qp_read(f->qp, f->results, list, 1, &remote, 0), SPEC_ND_INVALID_HANDLE);
+    assert_int_equal(receive_list(f, 2, list, 1), SPEC_ND_INVALID_HANDLE);
     f->device->send.count = 0;
 }
 
@@ -270,7 +278,7 @@ static void test_long_mixed_lists_are_staged(void **state)
     for (int round = 0; round < 3; round++) {
         for (unsigned i = 0; i < 16; i++)
             assert_int_equal(send_list(f, i, i & 1 ? reversed : list, 2), 0);
-        assert_int_equal(send_list(f, 16, list, 2), 0x8000001A); /* no slot */
+        assert_int_equal(send_list(f, 16, list, 2), SPEC_ND_NO_MORE_ENTRIES); /* no slot */
         memset(text, 'x', 6);
         for (unsigned i = 0; i < 16; i++) {
             const struct ibv_sge *copied = i & 1 ? &posted[i].second_sge : &posted[i].first_sge;
@@ -308,7 +316,7 @@ static void test_refused_inline_data_give_their_slot_back(void **state)
 
     fake_device.post_error = EINVAL;
     for (unsigned i = 0; i < 40; i++)
-        assert_int_equal(send_list(f, 0, list, 2), 0xC0000010);
+        assert_int_equal(send_list(f, 0, list, 2), SPEC_ND_INVALID_DEVICE_REQUEST);
     fake_device.post_error = 0;
     for (unsigned i = 0; i < 16; i++)
         assert_int_equal(send_list(f, i, list, 2), 0);
@@ -395,7 +403,8 @@ static void test_window_taken_back_needs_its_own_place(void **state)
     bind_window(f, &window);
     assert_int_equal((uint32_t)nd_cq_resize(f->cq, 1), 0);
     taken_back_with(f, 1, window.mw->ibv->rkey);
-    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
+    assert_int_equal(
+        (uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &overlapped), SPEC_ND_BUFFER_OVERFLOW);
     assert_int_equal(fake_v1_fetch(f, results, 4), 0);
     drop_window(&window);
 }
@@ -442,7 +451,8 @@ static void test_invalidate_after_the_peers_is_refused(void **state)
     bind_window(f, &window);
     taken_back_with(f, 1, window.mw->ibv->rkey);
     nd_cq_look(f->cq);
-    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0xC0000010);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0),
+        SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal(fake_v1_fetch(f, results, 4), 2);
     assert_ptr_equal(results[1], &window.taken_back);
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
@@ -477,7 +487,7 @@ static void test_invalidate_overtaken_by_the_peers_fails(void **state)
         assert_ptr_equal(results[0], &f->results[1]);
         assert_ptr_equal(results[1], &window.taken_back);
         assert_ptr_equal(results[2], &f->results[2]);
-        assert_int_equal((uint32_t)results[2]->Status, 0xC0000010);
+        assert_int_equal((uint32_t)results[2]->Status, SPEC_ND_INVALID_DEVICE_REQUEST);
         assert_null(window.mw->mr);
         drop_window(&window);
     }
@@ -490,7 +500,8 @@ static void test_invalidate_overtaken_is_fetched_first(void **state)
     static const struct {
         enum ibv_wc_status of_device;
         uint32_t told;
-    } ends[] = { { IBV_WC_MW_BIND_ERR, 0xC0000010 }, { IBV_WC_WR_FLUSH_ERR, 0xC0000120 } };
+    } ends[] = { { IBV_WC_MW_BIND_ERR, SPEC_ND_INVALID_DEVICE_REQUEST },
+        { IBV_WC_WR_FLUSH_ERR, SPEC_ND_CANCELED } };
     struct fake_v1 *f = *state;
 
     for (unsigned i = 0; i < 2; i++) {
@@ -573,7 +584,7 @@ static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **sta
 
     bind_window(f, &window);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
-    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0x80000011);
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), SPEC_ND_DEVICE_BUSY);
     nd_cq_close(f->cq);
     f->cq = NULL;
     nd_qp_close(f->qp);

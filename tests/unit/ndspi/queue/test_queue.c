@@ -76,18 +76,18 @@ static void test_depth_is_exact_and_counts_until_fetched(void **state)
 
     for (uintptr_t i = 1; i <= DEPTH; i++)
         assert_int_equal(send_it(f, i, 0), 0);
-    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(send_it(f, 99, 0), SPEC_ND_NO_MORE_ENTRIES);
     sends_end(f, 2, IBV_WC_SUCCESS);
     nd_cq_look(f->cq); /* seen, not fetched */
-    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(send_it(f, 99, 0), SPEC_ND_NO_MORE_ENTRIES);
     assert_int_equal(fetch(f, &result, 1), 1);
     assert_int_equal((uintptr_t)result.RequestContext, 1);
     assert_int_equal(send_it(f, 9, 0), 0);
-    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(send_it(f, 99, 0), SPEC_ND_NO_MORE_ENTRIES);
     assert_int_equal(fetch(f, &result, 1), 1);
     assert_int_equal((uintptr_t)result.RequestContext, 2);
     assert_int_equal(send_it(f, 10, 0), 0);
-    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(send_it(f, 99, 0), SPEC_ND_NO_MORE_ENTRIES);
     for (uintptr_t i = 3; i <= 10; i++) {
         sends_end(f, 1, IBV_WC_SUCCESS);
         assert_int_equal(fetch(f, &result, 1), 1);
@@ -95,7 +95,7 @@ static void test_depth_is_exact_and_counts_until_fetched(void **state)
     }
     for (uintptr_t i = 1; i <= DEPTH; i++)
         assert_int_equal(receive_it(f, i), 0);
-    assert_int_equal(receive_it(f, 99), 0x8000001A);
+    assert_int_equal(receive_it(f, 99), SPEC_ND_NO_MORE_ENTRIES);
 }
 
 static struct nd_counts counts_of(struct fixture *f)
@@ -217,14 +217,14 @@ static void test_silent_requests_that_fail_are_reported(void **state)
     sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
     assert_int_equal(fetch(f, results, 4), 2);
     assert_int_equal((uintptr_t)results[0].RequestContext, 2);
-    assert_int_equal((uint32_t)results[0].Status, 0xC0000005);
+    assert_int_equal((uint32_t)results[0].Status, SPEC_ND_ACCESS_VIOLATION);
     assert_int_equal(results[0].RequestType, 1);
     assert_ptr_equal(results[0].QueuePairContext, f->qp);
     assert_int_equal((uintptr_t)results[1].RequestContext, 3);
-    assert_int_equal((uint32_t)results[1].Status, 0xC0000120);
+    assert_int_equal((uint32_t)results[1].Status, SPEC_ND_CANCELED);
     for (uintptr_t i = 1; i <= DEPTH; i++) /* all places are free again */
         assert_int_equal(send_it(f, i, 0), 0);
-    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(send_it(f, 99, 0), SPEC_ND_NO_MORE_ENTRIES);
 }
 
 /* Every way a silent and a fetched one can share a ring: no place is lost, none is given twice. */
@@ -238,7 +238,7 @@ static void test_silent_and_fetched_mix_without_losing_places(void **state)
         bool silent = (round * 2654435761u >> 16) % 3 != 0;
         uint32_t status = send_it(f, round, silent ? ND_OP_FLAG_SILENT_SUCCESS : 0);
 
-        if (status == 0x8000001A) {
+        if (status == SPEC_ND_NO_MORE_ENTRIES) {
             assert_true(unfetched > 0);
             assert_int_equal(fetch(f, &result, 1), 1);
             unfetched--;
@@ -268,8 +268,8 @@ static void test_flags_reach_the_device(void **state)
         f->device->send.requests[2].send_flags, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED);
     assert_int_equal(f->device->send.requests[3].send_flags, IBV_SEND_INLINE);
     for (uint32_t flag = 0x40; flag; flag <<= 1)
-        assert_int_equal(send_it(f, 9, flag), 0xC00000F2);
-    assert_int_equal(send_it(f, 9, ND_OP_FLAG_ALLOW_READ), 0xC00000F2);
+        assert_int_equal(send_it(f, 9, flag), SPEC_ND_INVALID_PARAMETER_4);
+    assert_int_equal(send_it(f, 9, ND_OP_FLAG_ALLOW_READ), SPEC_ND_INVALID_PARAMETER_4);
 }
 
 static void test_inline_takes_any_number_of_entries_up_to_its_length(void **state)
@@ -284,10 +284,11 @@ static void test_inline_takes_any_number_of_entries_up_to_its_length(void **stat
     assert_int_equal(posted->first_sge.length, 16);
     assert_memory_equal((void *)(uintptr_t)posted->first_sge.addr, "abcdefghijklmnop", 16);
     f->sge[0].BufferLength = 65;
-    assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), 0x80000005);
+    assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), SPEC_ND_BUFFER_OVERFLOW);
     f->sge[0].BufferLength = 64;
     assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), 0);
-    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 3, 0), 0xC000003C);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 3, 0), SPEC_ND_DATA_OVERRUN);
 }
 
 static void test_lengths_are_checked_in_sum(void **state)
@@ -295,14 +296,19 @@ static void test_lengths_are_checked_in_sum(void **state)
     struct fixture *f = *state;
 
     f->sge[0].BufferLength = (1 << 20) + 1;
-    assert_int_equal(send_it(f, 1, 0), 0x80000005);
-    assert_int_equal(receive_it(f, 1), 0x80000005);
+    assert_int_equal(send_it(f, 1, 0), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(receive_it(f, 1), SPEC_ND_BUFFER_OVERFLOW);
     f->sge[0].BufferLength = f->sge[1].BufferLength = 0xFFFFFFFF; /* the sum passes 32 bits */
-    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 2, 0), 0x80000005);
-    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, f->sge, 2), 0x80000005);
-    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, f->sge, 3), 0xC000003C);
-    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, NULL, 1, 0), 0xC00000F0);
-    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, NULL, 1), 0xC00000F0);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 2, 0), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(
+        (uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, f->sge, 2), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal(
+        (uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, f->sge, 3), SPEC_ND_DATA_OVERRUN);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, NULL, 1, 0),
+        SPEC_ND_INVALID_PARAMETER_2);
+    assert_int_equal(
+        (uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, NULL, 1), SPEC_ND_INVALID_PARAMETER_2);
     assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, NULL, 0, 0), 0);
     assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, NULL, 0), 0);
     assert_int_equal(f->device->send.requests[0].num_sge, 0);
@@ -336,9 +342,9 @@ static void test_refused_by_the_device_leaves_the_place_free(void **state)
     struct fixture *f = *state;
 
     fake_device.post_error = ENOMEM;
-    assert_int_equal(send_it(f, 1, 0), 0x8000001A);
-    assert_int_equal(send_it(f, 1, ND_OP_FLAG_READ_FENCE), 0x8000001A);
-    assert_int_equal(receive_it(f, 1), 0x8000001A);
+    assert_int_equal(send_it(f, 1, 0), SPEC_ND_NO_MORE_ENTRIES);
+    assert_int_equal(send_it(f, 1, ND_OP_FLAG_READ_FENCE), SPEC_ND_NO_MORE_ENTRIES);
+    assert_int_equal(receive_it(f, 1), SPEC_ND_NO_MORE_ENTRIES);
     fake_device.post_error = 0;
     for (uintptr_t i = 1; i <= DEPTH; i++) {
         assert_int_equal(send_it(f, i, 0), 0);
@@ -351,10 +357,11 @@ static void test_before_and_after_the_connection(void **state)
     struct fixture *f = *state;
     struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
 
-    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), SPEC_ND_CONNECTION_INVALID);
     assert_int_equal(
         (uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, ND_OP_FLAG_READ_FENCE),
-        0xC000023A);
+        SPEC_ND_CONNECTION_INVALID);
     assert_int_equal((uint32_t)nd_queue_receive_v2(&qp->receive, NULL, f->sge, 1), 0);
     nd_qp_set_sendable(qp);
     assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0);
@@ -362,8 +369,10 @@ static void test_before_and_after_the_connection(void **state)
     assert_int_equal(qp->ibv->state, IBV_QPS_ERR);
     assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0);
     qp->child.ops->removed(&qp->child);
-    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0xC00002B6);
-    assert_int_equal((uint32_t)nd_queue_receive_v2(&qp->receive, NULL, f->sge, 1), 0xC00002B6);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), SPEC_ND_DEVICE_REMOVED);
+    assert_int_equal(
+        (uint32_t)nd_queue_receive_v2(&qp->receive, NULL, f->sge, 1), SPEC_ND_DEVICE_REMOVED);
     nd_qp_close(qp);
 }
 
@@ -372,14 +381,16 @@ static void test_read_obeys_its_own_limits(void **state)
     struct fixture *f = *state;
     const struct nd_remote remote = { .address = 0x1000, .token = 0x78563412 };
 
-    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 3, &remote, 0), 0xC000003C);
     assert_int_equal(
-        (uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, ND_OP_FLAG_INLINE), 0xC00000F4);
-    assert_int_equal(
-        (uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, ND_OP_FLAG_ALLOW_READ), 0xC00000F4);
+        (uint32_t)nd_qp_read(f->qp, NULL, f->sge, 3, &remote, 0), SPEC_ND_DATA_OVERRUN);
+    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, ND_OP_FLAG_INLINE),
+        SPEC_ND_INVALID_PARAMETER_6);
+    assert_int_equal((uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, ND_OP_FLAG_ALLOW_READ),
+        SPEC_ND_INVALID_PARAMETER_6);
     assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 2, &remote, 0), 0);
     f->qp->initiator.no_reads = true;
-    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, 0), 0xC0000010);
+    assert_int_equal(
+        (uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal((uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, 0), 0);
 }
 
@@ -404,7 +415,7 @@ static void test_released_queue_pair_still_hands_out_its_results(void **state)
     assert_int_equal(fake_device.objects, 1); /* now it went */
     assert_int_equal((uintptr_t)results[0].RequestContext, 1);
     assert_int_equal((uintptr_t)results[1].RequestContext, 3);
-    assert_int_equal((uint32_t)results[1].Status, 0xC0000120);
+    assert_int_equal((uint32_t)results[1].Status, SPEC_ND_CANCELED);
     assert_ptr_equal(results[1].QueuePairContext, context);
 }
 
@@ -519,7 +530,7 @@ static void test_resize_keeps_every_result(void **state)
         for (uintptr_t i = 1; i <= 5; i++)
             assert_int_equal(send_it(f, i, 0), 0);
         sends_end(f, 5, IBV_WC_SUCCESS);
-        assert_int_equal((uint32_t)nd_cq_resize(f->cq, 4), 0x80000005);
+        assert_int_equal((uint32_t)nd_cq_resize(f->cq, 4), SPEC_ND_BUFFER_OVERFLOW);
         assert_int_equal((uint32_t)nd_cq_resize(f->cq, 5), 0);
         assert_int_equal(fetch(f, results, 2), 2);
         assert_int_equal((uint32_t)nd_cq_resize(f->cq, 64 + (uint32_t)round), 0);
@@ -527,8 +538,8 @@ static void test_resize_keeps_every_result(void **state)
         for (uintptr_t i = 0; i < 5; i++)
             assert_int_equal((uintptr_t)results[i].RequestContext, i + 1);
     }
-    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 0), 0xC000000D);
-    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 129), 0xC000000D);
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 0), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 129), SPEC_ND_INVALID_PARAMETER);
 }
 
 /* What hidden completions need beside the client's entries is there for every queue, also after a Resize. */

@@ -62,13 +62,14 @@ static void test_srq_places_free_in_any_order_when_fetched(void **state)
 
     for (uintptr_t i = 1; i <= 4; i++)
         assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), 0xC000003C);
-    assert_int_equal((uint32_t)nd_queue_receive_v2(&one->receive, NULL, &sge, 1), 0xC0000010);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), SPEC_ND_NO_MORE_ENTRIES);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), SPEC_ND_DATA_OVERRUN);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&one->receive, NULL, &sge, 1),
+        SPEC_ND_INVALID_DEVICE_REQUEST);
     srq_completes(f, srq, two, 2);
     srq_completes(f, srq, one, 0);
     nd_cq_look(f->cq);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), SPEC_ND_NO_MORE_ENTRIES);
     assert_int_equal(nd_cq_results_v2(&f->cq->poll, results, 4), 2);
     assert_int_equal((uintptr_t)results[0].RequestContext, 3);
     assert_ptr_equal(results[0].QueuePairContext, two);
@@ -77,9 +78,9 @@ static void test_srq_places_free_in_any_order_when_fetched(void **state)
     assert_int_equal(results[1].BytesTransferred, 5);
     for (uintptr_t i = 5; i <= 6; i++)
         assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), 0x80000005);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 65, 0), 0xC000000D);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), SPEC_ND_NO_MORE_ENTRIES);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), SPEC_ND_BUFFER_OVERFLOW);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 65, 0), SPEC_ND_INVALID_PARAMETER);
     assert_int_equal((uint32_t)nd_srq_modify(srq, 6, 0), 0);
     assert_int_equal(nd_srq_receive(srq, (void *)(uintptr_t)7, &sge, 1), ND_SUCCESS);
     nd_qp_close(one);
@@ -132,19 +133,19 @@ static void test_srq_notify_at_the_threshold(void **state)
     OVERLAPPED ov[2] = { { 0 } };
 
     assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), SPEC_ND_PENDING);
     assert_int_equal(ov[0].Internal, 0); /* below already */
     assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
-    assert_int_equal(nd_srq_notify(srq, &ov[1]), 0x103);
-    assert_int_equal(ov[0].Internal, 0x103);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), SPEC_ND_PENDING);
+    assert_int_equal(nd_srq_notify(srq, &ov[1]), SPEC_ND_PENDING);
+    assert_int_equal(ov[0].Internal, SPEC_ND_PENDING);
     assert_int_equal(((struct fake_srq *)srq->ibv)->limit, 2);
     nd_srq_event(srq);
     assert_int_equal(ov[0].Internal, 0);
     assert_int_equal(ov[1].Internal, 0);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), SPEC_ND_PENDING);
     nd_srq_close(srq);
-    assert_int_equal((uint32_t)ov[0].Internal, 0xC0000120);
+    assert_int_equal((uint32_t)ov[0].Internal, SPEC_ND_CANCELED);
     nd_qp_close(qp);
 }
 
@@ -159,7 +160,7 @@ static void receive_and_wait(void)
 
     for (int i = 0; i < 2; i++)
         assert_int_equal(nd_srq_receive(watched, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(watched, &waits_anew), 0x103);
+    assert_int_equal(nd_srq_notify(watched, &waits_anew), SPEC_ND_PENDING);
 }
 
 static void wait_anew_when_disarmed(uint32_t limit)
@@ -179,10 +180,10 @@ static void test_srq_notify_while_another_ends(void **state)
     watched = fake_make_srq(f->adapter, 4, 2);
     assert_int_equal(nd_srq_receive(watched, NULL, &sge, 1), ND_SUCCESS);
     fake_device.before_limit = wait_anew_when_disarmed;
-    assert_int_equal(nd_srq_notify(watched, &overlapped), 0x103);
+    assert_int_equal(nd_srq_notify(watched, &overlapped), SPEC_ND_PENDING);
     assert_int_equal(overlapped.Internal, 0); /* below already */
     fake_thread_join();
-    assert_int_equal(waits_anew.Internal, 0x103);
+    assert_int_equal(waits_anew.Internal, SPEC_ND_PENDING);
     assert_int_equal(((struct fake_srq *)watched->ibv)->limit, 2); /* the device watches for it */
     nd_srq_event(watched);
     assert_int_equal(waits_anew.Internal, 0);
@@ -213,8 +214,8 @@ static void test_srq_threshold_is_reached_while_it_is_set(void **state)
     completing = f;
     for (int i = 0; i < 2; i++)
         assert_int_equal(nd_srq_receive(watched, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(watched, &overlapped), 0x103);
-    assert_int_equal(overlapped.Internal, 0x103);
+    assert_int_equal(nd_srq_notify(watched, &overlapped), SPEC_ND_PENDING);
+    assert_int_equal(overlapped.Internal, SPEC_ND_PENDING);
     fake_device.before_limit = one_completes;
     assert_int_equal(nd_srq_modify(watched, 0, 2), 0);
     assert_int_equal(overlapped.Internal, 0);
@@ -227,15 +228,16 @@ static void test_srq_threshold_is_within_its_depth(void **state)
     struct fixture *f = *state;
     struct nd_srq *srq = fake_make_srq(f->adapter, 8, 0);
 
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 9), 0xC000000D);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 4, 5), 0xC000000D);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 9), SPEC_ND_INVALID_PARAMETER);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 4, 5), SPEC_ND_INVALID_PARAMETER);
     assert_int_equal(srq->depth, 8);
     assert_int_equal(srq->threshold, 0);
     assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 8), 0);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 7, 0), 0xC000000D); /* it is kept */
+    assert_int_equal(
+        (uint32_t)nd_srq_modify(srq, 7, 0), SPEC_ND_INVALID_PARAMETER); /* it is kept */
     assert_int_equal((uint32_t)nd_srq_modify(srq, 7, 7), 0);
     assert_int_equal((uint32_t)nd_srq_modify(srq, 16, 16), 0);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 17), 0xC000000D);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 17), SPEC_ND_INVALID_PARAMETER);
     nd_srq_close(srq);
 }
 
@@ -249,9 +251,9 @@ static void test_srq_refused_receive_takes_no_place(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
     fake_device.post_error = ENOMEM;
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), SPEC_ND_NO_MORE_ENTRIES);
     fake_device.post_error = 0;
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 2, 0), 0x80000005);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 2, 0), SPEC_ND_BUFFER_OVERFLOW);
     assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), 0);
     nd_srq_close(srq);
 }
@@ -264,11 +266,11 @@ static void test_srq_that_failed_ends_its_notify(void **state)
     OVERLAPPED ov[2] = { { 0 } };
 
     assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
-    assert_int_equal(ov[0].Internal, 0x103);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), SPEC_ND_PENDING);
+    assert_int_equal(ov[0].Internal, SPEC_ND_PENDING);
     nd_srq_fail(srq, ND_INTERNAL_ERROR);
-    assert_int_equal((uint32_t)ov[0].Internal, 0xC00000E5);
-    assert_int_equal((uint32_t)nd_srq_notify(srq, &ov[1]), 0xC00000E5);
+    assert_int_equal((uint32_t)ov[0].Internal, SPEC_ND_INTERNAL_ERROR);
+    assert_int_equal((uint32_t)nd_srq_notify(srq, &ov[1]), SPEC_ND_INTERNAL_ERROR);
     assert_int_equal(ov[1].Internal, 0);
     nd_srq_close(srq);
 }

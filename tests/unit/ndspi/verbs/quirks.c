@@ -22,7 +22,7 @@ void begin(nd_quirk_set quirks, enum nd_windows windows)
     f.mw = fake_make_mw(f.adapter);
     assert_int_equal((uint32_t)nd_mr_register(f.mr, f.memory, sizeof(f.memory),
                          ND_MR_FLAG_ALLOW_LOCAL_WRITE, &f.overlapped),
-        0x103);
+        SPEC_ND_PENDING);
     nd_qp_set_sendable(f.qp);
 }
 

@@ -28,20 +28,20 @@ static void test_late_receives_end_behind_those_the_device_flushes(void **state)
     assert_int_equal(receives()->count, 2); /* it was not given this one */
     expect_nothing();
     device_ends(receives(), 2, IBV_WC_WR_FLUSH_ERR);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 3, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 3, SPEC_ND_CANCELED);
     assert_int_equal(receive_it(4), 0);
-    expect(Nd2RequestTypeReceive, 4, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 4, SPEC_ND_CANCELED);
     assert_int_equal(send_it(5, 0), 0); /* these it flushes */
     assert_int_equal(sends()->count, 1);
     device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
-    expect(Nd2RequestTypeSend, 5, 0xC0000120);
+    expect(Nd2RequestTypeSend, 5, SPEC_ND_CANCELED);
     for (uintptr_t i = 1; i <= DEPTH; i++)
         assert_int_equal(receive_it(i), 0);
-    assert_int_equal(receive_it(99), 0x8000001A); /* limits hold */
+    assert_int_equal(receive_it(99), SPEC_ND_NO_MORE_ENTRIES); /* limits hold */
     for (uintptr_t i = 1; i <= DEPTH; i++)
-        expect(Nd2RequestTypeReceive, i, 0xC0000120);
+        expect(Nd2RequestTypeReceive, i, SPEC_ND_CANCELED);
     end();
 }
 
@@ -58,12 +58,12 @@ static void test_late_sends_end_too_and_nothing_waits_for_a_marker(void **state)
     assert_int_equal(bind_it(4, 0), 0);
     assert_int_equal(receive_it(5), 0);
     assert_int_equal(sends()->count + receives()->count, 0);
-    expect(Nd2RequestTypeSend, 1, 0xC0000120);
-    expect(Nd2RequestTypeSend, 2, 0xC0000120);
-    expect(Nd2RequestTypeWrite, 3, 0xC0000120);
-    expect(Nd2RequestTypeBind, 4, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 5, 0xC0000120);
-    assert_int_equal(deregister_it(), 0x103);
+    expect(Nd2RequestTypeSend, 1, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeSend, 2, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeWrite, 3, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeBind, 4, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 5, SPEC_ND_CANCELED);
+    assert_int_equal(deregister_it(), SPEC_ND_PENDING);
     end();
 }
 
@@ -77,8 +77,8 @@ static void test_before_the_connection_sends_are_refused_all_the_same(void **sta
     f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
     assert_int_equal(receive_it(1), 0);
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
-    assert_int_equal(send_it(2, 0), 0xC000023A);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    assert_int_equal(send_it(2, 0), SPEC_ND_CONNECTION_INVALID);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
     nd_qp_close(qp);
     end();
 }
@@ -97,9 +97,9 @@ static void test_forgotten_requests_end_with_the_flush(void **state)
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
     /* Silent ones before the first lost one had succeeded. */
     expect(Nd2RequestTypeReceive, 1, 0);
-    expect(Nd2RequestTypeSend, 4, 0xC0000120);
-    expect(Nd2RequestTypeSend, 5, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeSend, 4, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeSend, 5, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
     expect_nothing();
     end();
 }
@@ -128,11 +128,11 @@ static void test_posts_during_the_flush_end_behind_those_before(void **state)
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
     assert_int_equal(receives()->count + sends()->count, 2);
     assert_int_equal(send_it(5, 0), 0);
-    expect(Nd2RequestTypeSend, 3, 0xC0000120);
-    expect(Nd2RequestTypeSend, 4, 0xC0000120);
-    expect(Nd2RequestTypeSend, 5, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeSend, 3, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeSend, 4, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeSend, 5, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
     expect_nothing();
     end();
 }
@@ -141,7 +141,7 @@ static void test_posts_during_the_flush_end_behind_those_before(void **state)
 static void post_and_fetch(void)
 {
     assert_int_equal(receive_it(1), 0);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
     assert_int_equal(receive_it(2), 0);
 }
 
@@ -158,8 +158,8 @@ static void test_posts_that_end_during_the_flush_end_once(void **state)
     fake_device.during_error = another_posts_and_fetches;
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
     assert_int_equal(receive_it(3), 0);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 3, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 3, SPEC_ND_CANCELED);
     expect_nothing();
     end();
 }
@@ -184,15 +184,15 @@ static void test_late_completion_wakes_who_waits(void **state)
 
     (void)state;
     begin(LATE_BOTH, ND_WINDOWS_REAL);
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), 0x103);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), SPEC_ND_PENDING);
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
     while (shim_event())
         ; /* of the flush, which ended nothing */
-    assert_int_equal(waits.Internal, 0x103);
+    assert_int_equal(waits.Internal, SPEC_ND_PENDING);
     assert_int_equal(receive_it(1), 0);
     assert_true(shim_event());
     assert_int_equal(waits.Internal, 0);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
     end();
 }
 
@@ -203,11 +203,11 @@ static void test_first_failure_leads_to_the_flush(void **state)
     assert_int_equal(send_it(1, 0), 0);
     assert_int_equal(receive_it(2), 0);
     device_ends(sends(), 1, IBV_WC_REM_ACCESS_ERR);
-    expect(Nd2RequestTypeSend, 1, 0xC0000005);
+    expect(Nd2RequestTypeSend, 1, SPEC_ND_ACCESS_VIOLATION);
     assert_int_equal(f.qp->ibv->state, IBV_QPS_ERR);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
     assert_int_equal(receive_it(3), 0);
-    expect(Nd2RequestTypeReceive, 3, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 3, SPEC_ND_CANCELED);
     end();
 }
 
@@ -221,8 +221,8 @@ static void test_batch_kept_over_the_flush_ends(void **state)
     assert_int_equal(receive_it(2), 0);
     nd_queue_end_batch(&f.qp->receive);
     assert_int_equal(receives()->count, 0);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
     end();
 }
 
@@ -254,7 +254,7 @@ static void test_refused_queue_pair_is_replaced_with_its_receives(void **state)
     expect_nothing();
     assert_int_equal(receives()->requests[1].first_sge.addr, (uintptr_t)f.memory);
     assert_int_equal(receive_it(4), 0);
-    assert_int_equal(send_it(5, 0), 0xC000023A);
+    assert_int_equal(send_it(5, 0), SPEC_ND_CONNECTION_INVALID);
     nd_qp_set_sendable(f.qp);
     assert_int_equal(receive_it(6), 0);
     device_ends(receives(), 4, IBV_WC_SUCCESS);
@@ -266,7 +266,7 @@ static void test_refused_queue_pair_is_replaced_with_its_receives(void **state)
     nd_qp_attempt_failed(f.qp); /* connected: nothing to renew */
     assert_int_equal(receives()->count, 1);
     device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
-    expect(Nd2RequestTypeReceive, 6, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 6, SPEC_ND_CANCELED);
     end();
 }
 
@@ -287,9 +287,9 @@ static void test_without_another_queue_pair_the_old_one_stays(void **state)
     device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
     expect_nothing();
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
-    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_CANCELED);
     assert_int_equal(receive_it(2), 0);
-    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, SPEC_ND_CANCELED);
     end();
 }
 
@@ -303,11 +303,12 @@ static void test_solicited_is_asked_for_as_any(void **state)
     begin(ND_QUIRK_BIT(SOLICITED), ND_WINDOWS_REAL);
     assert_int_equal(receive_it(1), 0);
     assert_int_equal(send_it(2, 0), 0);
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_SOLICITED, &waits), 0x103);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_SOLICITED, &waits), SPEC_ND_PENDING);
     assert_false(fake_cq_of(f.cq)->armed_solicited_only);
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     assert_true(fake_cq_deliver(f.cq));
-    assert_int_equal(waits.Internal, 0x103); /* not what was waited for, and the wait goes on */
+    assert_int_equal(
+        waits.Internal, SPEC_ND_PENDING); /* not what was waited for, and the wait goes on */
     device_ends(receives(), 1, IBV_WC_SUCCESS);
     assert_true(fake_cq_deliver(f.cq));
     assert_int_equal(waits.Internal, 0);
@@ -324,8 +325,8 @@ static void test_local_errors_are_named(void **state)
     assert_int_equal(send_it(2, 0), 0);
     device_ends(receives(), 1, IBV_WC_LOC_QP_OP_ERR);
     device_ends(sends(), 1, IBV_WC_LOC_QP_OP_ERR);
-    expect(Nd2RequestTypeReceive, 1, 0x80000005);
-    expect(Nd2RequestTypeSend, 2, 0xC0000005);
+    expect(Nd2RequestTypeReceive, 1, SPEC_ND_BUFFER_OVERFLOW);
+    expect(Nd2RequestTypeSend, 2, SPEC_ND_ACCESS_VIOLATION);
     end();
 }
 
@@ -336,7 +337,7 @@ static void test_local_error_of_a_flushed_send_is_its_flush(void **state)
     assert_int_equal(send_it(2, 0), 0);
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
     device_ends(sends(), 1, IBV_WC_LOC_QP_OP_ERR);
-    expect(Nd2RequestTypeSend, 2, 0xC0000120);
+    expect(Nd2RequestTypeSend, 2, SPEC_ND_CANCELED);
     end();
 }
 
@@ -414,7 +415,7 @@ static void test_what_overtakes_a_read_waits_for_it(void **state)
     expect(Nd2RequestTypeSend, 3, 0);
     expect_nothing();
     device_ends_one(3, IBV_WC_WR_FLUSH_ERR);
-    expect(Nd2RequestTypeRead, 4, 0xC0000120);
+    expect(Nd2RequestTypeRead, 4, SPEC_ND_CANCELED);
     expect(Nd2RequestTypeSend, 6, 0);
     sends()->count = 0;
     end();
@@ -440,9 +441,9 @@ static void test_negative_errno_of_a_post(void **state)
     (void)state;
     begin(ND_QUIRK_BIT(NEGATIVE_ERRNO), ND_WINDOWS_REAL);
     fake_device.post_error = -EINVAL;
-    assert_int_equal(send_it(1, 0), 0xC0000010);
+    assert_int_equal(send_it(1, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
     fake_device.post_error = -ENOMEM;
-    assert_int_equal(receive_it(1), 0x8000001A);
+    assert_int_equal(receive_it(1), SPEC_ND_NO_MORE_ENTRIES);
     fake_device.post_error = 0;
     end();
 }
@@ -476,7 +477,7 @@ static void test_threads_that_post_and_fetch_lose_nothing(void **state)
         if (next == MANY / 2)
             assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
     }
-    assert_int_equal((uint32_t)result.Status, 0xC0000120);
+    assert_int_equal((uint32_t)result.Status, SPEC_ND_CANCELED);
     assert_int_equal(pthread_join(thread, NULL), 0);
     end();
 }
@@ -490,8 +491,8 @@ static void test_refused_requests_leave_no_trace(void **state)
     begin(ND_QUIRK_BIT(OVERTAKES), ND_WINDOWS_REAL);
     for (int i = 0; i < 4 * DEPTH; i++) {
         fake_device.post_error = ENOMEM;
-        assert_int_equal(send_it(99, 0), 0x8000001A);
-        assert_int_equal(receive_it(99), 0x8000001A);
+        assert_int_equal(send_it(99, 0), SPEC_ND_NO_MORE_ENTRIES);
+        assert_int_equal(receive_it(99), SPEC_ND_NO_MORE_ENTRIES);
     }
     fake_device.post_error = 0;
     for (uintptr_t i = 0; i < DEPTH; i++)
@@ -591,8 +592,8 @@ static void test_error_after_all_were_taken_is_none(void **state)
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     device_ends(sends(), 2, IBV_WC_WR_FLUSH_ERR);
     expect(Nd2RequestTypeSend, 1, 0);
-    expect(Nd2RequestTypeSend, 2, 0xC0000120);
-    expect(Nd2RequestTypeSend, 3, 0xC0000120);
+    expect(Nd2RequestTypeSend, 2, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeSend, 3, SPEC_ND_CANCELED);
     end();
 }
 

@@ -32,7 +32,7 @@ static void test_without_windows_a_bind_registers_its_range(void **state)
     assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
     assert_int_equal(sends()->requests[1].num_sge, 0);
     assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED);
-    assert_int_equal(bind_it(3, 0), 0xC0000010);
+    assert_int_equal(bind_it(3, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal(fake_device.objects, before + 1);
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeSend, 1, 0);
@@ -55,7 +55,7 @@ static void test_invalidate_takes_the_registration_back_before_it_is_seen(void *
     assert_int_equal(invalidate_it(2, ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE), 0);
     assert_int_equal(sends()->requests[2].opcode, IBV_WR_RDMA_WRITE);
     assert_int_equal(sends()->requests[2].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
-    assert_int_equal(deregister_it(), 0x80000011);
+    assert_int_equal(deregister_it(), SPEC_ND_DEVICE_BUSY);
     /* Bound again while that is under way: another registration, another key. */
     uint32_t token = atomic_load(&f.mw->token);
     assert_int_equal(bind_it(3, 0), 0);
@@ -69,7 +69,7 @@ static void test_invalidate_takes_the_registration_back_before_it_is_seen(void *
     assert_int_equal(invalidate_it(4, 0), 0);
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeInvalidate, 4, 0);
-    assert_int_equal(deregister_it(), 0x103);
+    assert_int_equal(deregister_it(), SPEC_ND_PENDING);
     end();
 }
 
@@ -80,7 +80,7 @@ static void test_bind_with_nothing_before_it_needs_no_device(void **state)
 
     (void)state;
     begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &told), 0x103);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &told), SPEC_ND_PENDING);
     assert_int_equal(bind_it(1, 0), 0);
     assert_int_equal(told.Internal, 0);
     assert_int_equal(send_it(2, 0), 0);
@@ -102,7 +102,7 @@ static void test_silent_bind_with_nothing_before_it_is_not_told_of(void **state)
     expect_nothing();
     for (unsigned i = 0; i < DEPTH; i++) /* it is not counted any more */
         assert_int_equal(send_it(2 + i, 0), 0);
-    assert_int_equal(send_it(99, 0), 0x8000001A); /* ND_NO_MORE_ENTRIES */
+    assert_int_equal(send_it(99, 0), SPEC_ND_NO_MORE_ENTRIES);
     device_ends(sends(), DEPTH, IBV_WC_SUCCESS);
     for (unsigned i = 0; i < DEPTH; i++)
         expect(Nd2RequestTypeSend, 2 + i, 0);
@@ -132,8 +132,8 @@ static OVERLAPPED waits;
 static void something_arrives(void)
 {
     device_ends(sends(), 1, IBV_WC_SUCCESS);
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), 0x103);
-    assert_int_equal(waits.Internal, 0x103);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), SPEC_ND_PENDING);
+    assert_int_equal(waits.Internal, SPEC_ND_PENDING);
 }
 
 static void test_notify_during_the_taking_back_misses_nothing(void **state)
@@ -160,20 +160,20 @@ static void test_failed_binds_and_posts_leave_no_registration(void **state)
     before = fake_device.objects;
     assert_int_equal(send_it(0, ND_OP_FLAG_SILENT_SUCCESS), 0);
     fake_device.post_error = EINVAL;
-    assert_int_equal(bind_it(1, 0), 0xC0000010);
+    assert_int_equal(bind_it(1, 0), SPEC_ND_INVALID_DEVICE_REQUEST);
     fake_device.post_error = 0;
     assert_int_equal(fake_device.objects, before);
     fake_device.reg_error = ENOMEM;
-    assert_int_equal(bind_it(1, 0), 0xC000009A);
+    assert_int_equal(bind_it(1, 0), SPEC_ND_INSUFFICIENT_RESOURCES);
     fake_device.reg_error = EFAULT;
-    assert_int_equal(bind_it(1, 0), 0xC0000005);
+    assert_int_equal(bind_it(1, 0), SPEC_ND_ACCESS_VIOLATION);
     fake_device.reg_error = 0;
     assert_int_equal(bind_it(2, 0), 0);
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
-    expect(Nd2RequestTypeBind, 2, 0xC0000120);
+    expect(Nd2RequestTypeBind, 2, SPEC_ND_CANCELED);
     assert_int_equal(fake_device.objects, before);
-    assert_int_equal(deregister_it(), 0x103);
+    assert_int_equal(deregister_it(), SPEC_ND_PENDING);
     end();
 }
 
@@ -197,7 +197,7 @@ static void test_unchecked_windows_lie_over_exact_registrations(void **state)
     expect(Nd2RequestTypeBind, 1, 0);
     expect(Nd2RequestTypeInvalidate, 2, 0);
     assert_int_equal(fake_device.objects, before);
-    assert_int_equal(deregister_it(), 0x103);
+    assert_int_equal(deregister_it(), SPEC_ND_PENDING);
     end();
 }
 
@@ -235,7 +235,7 @@ static void test_kernel_bit_tells_of_a_peers_invalidation(void **state)
         wc.invalidated_rkey = be32toh(atomic_load(&f.mw->token));
         fake_cq_push(f.cq, &wc, false);
         expect(Nd2RequestTypeReceive, 2, 0);
-        assert_int_equal(deregister_it(), quirky ? 0x103 : 0x80000011);
+        assert_int_equal(deregister_it(), quirky ? SPEC_ND_PENDING : SPEC_ND_DEVICE_BUSY);
         end();
     }
 }
@@ -256,9 +256,9 @@ static void test_peer_was_faster_than_an_invalidate_without_a_device(void **stat
     device_ends(sends(), 2, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeReceive, 2, 0);
     expect(Nd2RequestTypeBind, 1, 0);
-    expect(Nd2RequestTypeInvalidate, 3, 0xC0000010);
+    expect(Nd2RequestTypeInvalidate, 3, SPEC_ND_INVALID_DEVICE_REQUEST);
     assert_int_equal(f.qp->ibv->state, IBV_QPS_ERR); /* which ends the connection */
-    assert_int_equal(deregister_it(), 0x103);
+    assert_int_equal(deregister_it(), SPEC_ND_PENDING);
     end();
 }
 

@@ -238,7 +238,7 @@ static int process_of_pipe(bool redirected)
         return 202;
     return fails_with(
         CreateProcessA("/bin/true", command, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process),
-        4);
+        SPEC_ERROR_TOO_MANY_OPEN_FILES);
 }
 
 static int instance_of_pipe(void)
@@ -250,7 +250,7 @@ static int instance_of_pipe(void)
         return 202;
     return fails_with(CreateNamedPipeA("\\\\.\\pipe\\ndspi-few", PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE,
                           2, 0, 0, 0, NULL) != INVALID_HANDLE_VALUE,
-        4);
+        SPEC_ERROR_TOO_MANY_OPEN_FILES);
 }
 
 static int client_of_pipe(void)
@@ -259,7 +259,7 @@ static int client_of_pipe(void)
 
     if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends) || !leave(0))
         return 202;
-    return fails_with(ConnectNamedPipe(ends[0], NULL), 4);
+    return fails_with(ConnectNamedPipe(ends[0], NULL), SPEC_ERROR_TOO_MANY_OPEN_FILES);
 }
 
 /* Of root there is no limit. */
@@ -274,7 +274,7 @@ static int one_more_process(void)
         return 202;
     return fails_with(
         CreateProcessA("/bin/true", command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process),
-        1450);
+        SPEC_ERROR_NO_SYSTEM_RESOURCES);
 }
 
 static int too_few(const char *what)

@@ -73,23 +73,23 @@ static void test_dispositions_say_whether_the_file_was_there(void **state)
     HANDLE file = open_all(CREATE_ALWAYS);
 
     (void)state;
-    assert_win_error(183);
+    assert_win_error(SPEC_ERROR_ALREADY_EXISTS);
     write_text(file, "hello");
     assert_true(CloseHandle(file));
-    assert_not_opened(open_as(GENERIC_WRITE, 0, CREATE_NEW, 0), 80);
+    assert_not_opened(open_as(GENERIC_WRITE, 0, CREATE_NEW, 0), SPEC_ERROR_FILE_EXISTS);
     file = open_all(OPEN_ALWAYS);
-    assert_win_error(183);
+    assert_win_error(SPEC_ERROR_ALREADY_EXISTS);
     assert_int_equal(size_of(file), 5);
     assert_true(CloseHandle(file));
 #ifndef _WIN32 /* Wine empties it without the right to write */
-    assert_not_opened(open_as(GENERIC_READ, 0, TRUNCATE_EXISTING, 0), 87);
+    assert_not_opened(open_as(GENERIC_READ, 0, TRUNCATE_EXISTING, 0), SPEC_ERROR_INVALID_PARAMETER);
 #endif
     file = open_all(TRUNCATE_EXISTING);
     assert_int_equal(size_of(file), 0);
     assert_true(CloseHandle(file));
     assert_true(DeleteFileA(path));
-    assert_not_opened(open_as(GENERIC_READ, 0, OPEN_EXISTING, 0), 2);
-    assert_not_opened(open_as(GENERIC_WRITE, 0, TRUNCATE_EXISTING, 0), 2);
+    assert_not_opened(open_as(GENERIC_READ, 0, OPEN_EXISTING, 0), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_not_opened(open_as(GENERIC_WRITE, 0, TRUNCATE_EXISTING, 0), SPEC_ERROR_FILE_NOT_FOUND);
     file = open_all(OPEN_ALWAYS);
     assert_win_error(0);
     assert_true(CloseHandle(file));
@@ -97,9 +97,11 @@ static void test_dispositions_say_whether_the_file_was_there(void **state)
     file = open_all(CREATE_NEW);
     assert_true(CloseHandle(file));
     assert_not_opened(
-        CreateFileA(".\\no_such_folder\\x", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL), 3);
-    assert_not_opened(CreateFileA(".", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL), 5);
-    assert_not_opened(open_as(GENERIC_READ, 0, 9, 0), 87);
+        CreateFileA(".\\no_such_folder\\x", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL),
+        SPEC_ERROR_PATH_NOT_FOUND);
+    assert_not_opened(
+        CreateFileA(".", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL), SPEC_ERROR_ACCESS_DENIED);
+    assert_not_opened(open_as(GENERIC_READ, 0, 9, 0), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_wide_names(void **state)
@@ -112,8 +114,8 @@ static void test_wide_names(void **state)
     assert_int_not_equal(GetTempFileNameW(L".", L"ndfile", 0, name), 0);
     assert_int_not_equal(GetTempFileNameW(L".", L"ndfile", 0, copy), 0);
     assert_int_equal(GetTempFileNameW(L"no_such_folder", L"x", 0, final), 0);
-    assert_win_error(267);
-    assert_fails(CopyFileW(name, copy, TRUE), 80);
+    assert_win_error(SPEC_ERROR_DIRECTORY);
+    assert_fails(CopyFileW(name, copy, TRUE), SPEC_ERROR_FILE_EXISTS);
     assert_true(DeleteFileW(copy));
     file = CreateFileW(name, GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
     assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
@@ -129,11 +131,11 @@ static void test_wide_names(void **state)
     assert_true(CloseHandle(file));
     assert_true(DeleteFileW(copy));
     assert_int_equal(GetFileAttributesW(copy), INVALID_FILE_ATTRIBUTES);
-    assert_win_error(2);
+    assert_win_error(SPEC_ERROR_FILE_NOT_FOUND);
     assert_int_equal(GetFileAttributesW(L"no_such_folder/file"), INVALID_FILE_ATTRIBUTES);
-    assert_win_error(3);
-    assert_fails(DeleteFileW(copy), 2);
-    assert_fails(DeleteFileW(L"no_such_folder/file"), 3);
+    assert_win_error(SPEC_ERROR_PATH_NOT_FOUND);
+    assert_fails(DeleteFileW(copy), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(DeleteFileW(L"no_such_folder/file"), SPEC_ERROR_PATH_NOT_FOUND);
     assert_int_equal(GetFileAttributesW(L".") & FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_DIRECTORY);
     assert_true(DeleteFileW(name));
     assert_int_equal(GetTempFileNameA(".", "abcdef", 0x1234, path), 0x1234);
@@ -149,16 +151,17 @@ static void test_sharing_refuses_both_ways(void **state)
     (void)state;
     assert_ptr_not_equal(first, INVALID_HANDLE_VALUE);
     /* The first one refuses writers, and a second one that refuses readers does not fit it. */
-    assert_not_opened(open_as(GENERIC_WRITE, FILE_SHARE_READ, OPEN_EXISTING, 0), 32);
-    assert_not_opened(open_as(GENERIC_READ, 0, OPEN_EXISTING, 0), 32);
+    assert_not_opened(
+        open_as(GENERIC_WRITE, FILE_SHARE_READ, OPEN_EXISTING, 0), SPEC_ERROR_SHARING_VIOLATION);
+    assert_not_opened(open_as(GENERIC_READ, 0, OPEN_EXISTING, 0), SPEC_ERROR_SHARING_VIOLATION);
     second = open_as(GENERIC_READ, FILE_SHARE_READ, OPEN_EXISTING, 0);
     assert_ptr_not_equal(second, INVALID_HANDLE_VALUE);
     assert_true(CloseHandle(second));
-    assert_fails(DeleteFileA(path), 32);
+    assert_fails(DeleteFileA(path), SPEC_ERROR_SHARING_VIOLATION);
     assert_true(CloseHandle(first));
     first = open_as(GENERIC_WRITE, FILE_SHARE_WRITE | FILE_SHARE_DELETE, OPEN_EXISTING, 0);
     assert_ptr_not_equal(first, INVALID_HANDLE_VALUE);
-    assert_not_opened(open_as(GENERIC_READ, 7, OPEN_EXISTING, 0), 32);
+    assert_not_opened(open_as(GENERIC_READ, 7, OPEN_EXISTING, 0), SPEC_ERROR_SHARING_VIOLATION);
     assert_true(CloseHandle(first));
     second = open_as(GENERIC_READ, 7, OPEN_EXISTING, 0);
     assert_ptr_not_equal(second, INVALID_HANDLE_VALUE);
@@ -172,16 +175,17 @@ static void test_access_is_held_to(void **state)
     DWORD done = 77;
 
     (void)state;
-    assert_fails(WriteFile(file, &octet, 1, &done, NULL), 5);
+    assert_fails(WriteFile(file, &octet, 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
     assert_int_equal(done, 0);
-    assert_fails(SetEndOfFile(file), DIFFERS(5, 6, "Wine asks for the right by another way"));
-    assert_fails(FlushFileBuffers(file), 5);
+    assert_fails(SetEndOfFile(file), DIFFERS(SPEC_ERROR_ACCESS_DENIED, SPEC_ERROR_INVALID_HANDLE,
+                                         "Wine asks for the right by another way"));
+    assert_fails(FlushFileBuffers(file), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(file));
     file = open_as(GENERIC_WRITE, 7, OPEN_EXISTING, 0);
-    assert_fails(ReadFile(file, &octet, 1, &done, NULL), 5);
+    assert_fails(ReadFile(file, &octet, 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
     assert_true(FlushFileBuffers(file));
     assert_true(CloseHandle(file));
-    assert_fails(ReadFile(file, &octet, 1, &done, NULL), 6);
+    assert_fails(ReadFile(file, &octet, 1, &done, NULL), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_places_and_sizes(void **state)
@@ -200,8 +204,8 @@ static void test_places_and_sizes(void **state)
     assert_true(ReadFile(file, text, 4, &done, NULL));
     assert_int_equal(done, 2);
     assert_memory_equal(text, "ef", 2);
-    assert_fails(SetFilePointerEx(file, back, NULL, FILE_BEGIN), 131);
-    assert_fails(SetFilePointerEx(file, back, NULL, 3), 87);
+    assert_fails(SetFilePointerEx(file, back, NULL, FILE_BEGIN), SPEC_ERROR_NEGATIVE_SEEK);
+    assert_fails(SetFilePointerEx(file, back, NULL, 3), SPEC_ERROR_INVALID_PARAMETER);
     move_to(file, 3);
     assert_true(SetEndOfFile(file));
     assert_int_equal(size_of(file), 3);
@@ -211,7 +215,7 @@ static void test_places_and_sizes(void **state)
     assert_int_equal(GetFileType(file), FILE_TYPE_DISK);
     assert_true(CloseHandle(file));
     assert_int_equal(GetFileType(file), FILE_TYPE_UNKNOWN);
-    assert_win_error(6);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_overlapped_gives_the_place_and_the_call_waits(void **state)
@@ -231,7 +235,7 @@ static void test_overlapped_gives_the_place_and_the_call_waits(void **state)
     assert_true(ReadFile(file, text, 8, &done, NULL)); /* goes on behind it */
     assert_memory_equal(text, "ef", 2);
     at.Offset = 6;
-    assert_fails(ReadFile(file, text, 2, &done, &at), 38);
+    assert_fails(ReadFile(file, text, 2, &done, &at), SPEC_ERROR_HANDLE_EOF);
     assert_true(CloseHandle(file));
 }
 
@@ -253,8 +257,8 @@ static void test_all_bits_set_name_the_end_to_a_write(void **state)
     assert_memory_equal(text, "abcdef", 6);
 #ifndef _WIN32 /* Wine passes the place on to Linux */
     end.OffsetHigh = 0x80000000;
-    assert_fails(WriteFile(file, "g", 1, &done, &end), 87);
-    assert_fails(ReadFile(file, text, 1, &done, &end), 87);
+    assert_fails(WriteFile(file, "g", 1, &done, &end), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(ReadFile(file, text, 1, &done, &end), SPEC_ERROR_INVALID_PARAMETER);
 #endif
     assert_true(CloseHandle(file));
 }
@@ -299,15 +303,15 @@ static void test_delete_on_close(void **state)
     (void)state;
     assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
     /* Whoever does not share the deletion does not fit. */
-    assert_not_opened(
-        open_as(GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, OPEN_EXISTING, 0), 32);
+    assert_not_opened(open_as(GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, OPEN_EXISTING, 0),
+        SPEC_ERROR_SHARING_VIOLATION);
     assert_true(DuplicateHandle(
         GetCurrentProcess(), file, GetCurrentProcess(), &copy, 0, FALSE, DUPLICATE_SAME_ACCESS));
     assert_true(CloseHandle(file));
     assert_int_not_equal(GetFileAttributesA(path), INVALID_FILE_ATTRIBUTES);
     assert_true(CloseHandle(copy));
     assert_int_equal(GetFileAttributesA(path), INVALID_FILE_ATTRIBUTES);
-    assert_win_error(2);
+    assert_win_error(SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_locked_octets(void **state)
@@ -321,21 +325,25 @@ static void test_locked_octets(void **state)
     (void)state;
     write_text(one, "abcdef");
     assert_true(LockFileEx(one, try_exclusive, 0, 2, 0, &at));
-    assert_fails(LockFileEx(two, LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at), 33);
-    assert_fails(LockFileEx(one, try_exclusive, 0, 1, 0, &at), 33); /* itself, too */
+    assert_fails(
+        LockFileEx(two, LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at), SPEC_ERROR_LOCK_VIOLATION);
+    assert_fails(
+        LockFileEx(one, try_exclusive, 0, 1, 0, &at), SPEC_ERROR_LOCK_VIOLATION); /* itself, too */
     assert_true(LockFileEx(two, try_exclusive, 0, 2, 0, &beside));
 #ifndef _WIN32 /* Wine's transfers do not look at locks */
-    assert_fails(ReadFile(two, text, 4, &done, NULL), 33);
+    assert_fails(ReadFile(two, text, 4, &done, NULL), SPEC_ERROR_LOCK_VIOLATION);
 #endif
     assert_true(ReadFile(two, text, 2, &done, NULL));
-    assert_fails(UnlockFileEx(one, 0, 1, 0, &at), DIFFERS(158, 33, "Wine has one code for both"));
+    assert_fails(UnlockFileEx(one, 0, 1, 0, &at),
+        DIFFERS(SPEC_ERROR_NOT_LOCKED, SPEC_ERROR_LOCK_VIOLATION, "Wine has one code for both"));
     assert_true(UnlockFileEx(one, 0, 2, 0, &at));
-    assert_fails(UnlockFileEx(one, 0, 2, 0, &at), DIFFERS(158, 33, "Wine has one code for both"));
+    assert_fails(UnlockFileEx(one, 0, 2, 0, &at),
+        DIFFERS(SPEC_ERROR_NOT_LOCKED, SPEC_ERROR_LOCK_VIOLATION, "Wine has one code for both"));
     assert_true(LockFileEx(two, LOCKFILE_FAIL_IMMEDIATELY, 0, 2, 0, &at));
     assert_true(LockFileEx(one, LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)); /* both shared */
 #ifndef _WIN32                                                             /* the same */
     move_to(one, 2);
-    assert_fails(WriteFile(one, "x", 1, &done, NULL), 33);
+    assert_fails(WriteFile(one, "x", 1, &done, NULL), SPEC_ERROR_LOCK_VIOLATION);
 #endif
     assert_true(CloseHandle(two)); /* and its locks with it */
     beside.Offset = 3;
@@ -355,9 +363,9 @@ static void test_read_only_file(void **state)
     write_text(file, "x");
     assert_true(CloseHandle(file));
     assert_int_equal(GetFileAttributesA(path) & FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_READONLY);
-    assert_not_opened(open_as(GENERIC_WRITE, 0, OPEN_EXISTING, 0), 5);
-    assert_not_opened(open_as(GENERIC_WRITE, 0, CREATE_ALWAYS, 0), 5);
-    assert_fails(DeleteFileA(path), 5);
+    assert_not_opened(open_as(GENERIC_WRITE, 0, OPEN_EXISTING, 0), SPEC_ERROR_ACCESS_DENIED);
+    assert_not_opened(open_as(GENERIC_WRITE, 0, CREATE_ALWAYS, 0), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(DeleteFileA(path), SPEC_ERROR_ACCESS_DENIED);
     remove(path);
 }
 #endif
@@ -368,7 +376,7 @@ static void test_spellings(void **state)
     assert_true(CreateFile == CreateFileA && DeleteFile == DeleteFileA && CopyFile == CopyFileA);
     assert_true(GetFileAttributes == GetFileAttributesA && GetTempFileName == GetTempFileNameA);
     assert_true(GetFinalPathNameByHandle == GetFinalPathNameByHandleA);
-    assert_fails(CopyFileA("no_such_file", path, TRUE), 2);
+    assert_fails(CopyFileA("no_such_file", path, TRUE), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_nul(void **state)

@@ -96,15 +96,15 @@ static void test_what_is_no_folder_does_not_become_the_present_one(void **state)
     char folder[MAX_PATH];
 
     (void)state;
-    assert_fails(SetCurrentDirectoryA("nd_no_folder"), 2);
-    assert_fails(SetCurrentDirectoryA("nd_no_folder\\"), 2);
-    assert_fails(SetCurrentDirectoryA("nd_no_folder\\x"), 3);
-    assert_fails(SetCurrentDirectoryA(FILE_NAME), 267);
-    assert_fails(SetCurrentDirectoryA(FILE_NAME "\\x"), 3);
-    assert_fails(SetCurrentDirectoryA(""), 123);
-    assert_fails(SetCurrentDirectoryA(NULL), 123);
-    assert_fails(SetCurrentDirectoryW(L"nd_no_folder"), 2);
-    assert_fails(SetCurrentDirectoryW(L""), 123);
+    assert_fails(SetCurrentDirectoryA("nd_no_folder"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(SetCurrentDirectoryA("nd_no_folder\\"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(SetCurrentDirectoryA("nd_no_folder\\x"), SPEC_ERROR_PATH_NOT_FOUND);
+    assert_fails(SetCurrentDirectoryA(FILE_NAME), SPEC_ERROR_DIRECTORY);
+    assert_fails(SetCurrentDirectoryA(FILE_NAME "\\x"), SPEC_ERROR_PATH_NOT_FOUND);
+    assert_fails(SetCurrentDirectoryA(""), SPEC_ERROR_INVALID_NAME);
+    assert_fails(SetCurrentDirectoryA(NULL), SPEC_ERROR_INVALID_NAME);
+    assert_fails(SetCurrentDirectoryW(L"nd_no_folder"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(SetCurrentDirectoryW(L""), SPEC_ERROR_INVALID_NAME);
     GetCurrentDirectoryA(sizeof(folder), folder);
     assert_string_equal(folder, here);
 }
@@ -115,14 +115,16 @@ static void test_a_short_path_needs_a_file(void **state)
     WCHAR wide[MAX_PATH];
 
     (void)state;
-    assert_fails(GetShortPathNameA("nd_no_file", path, sizeof(path)), 2);
+    assert_fails(GetShortPathNameA("nd_no_file", path, sizeof(path)), SPEC_ERROR_FILE_NOT_FOUND);
     assert_fails(GetShortPathNameA("nd_no_folder\\x", path, sizeof(path)),
-        DIFFERS(3, 2, "a missing folder of a path: Wine's error is that of a file"));
-    assert_fails(
-        GetShortPathNameA("", path, sizeof(path)), DIFFERS(3, 161, "an empty path: Wine's error"));
+        DIFFERS(SPEC_ERROR_PATH_NOT_FOUND, SPEC_ERROR_FILE_NOT_FOUND,
+            "a missing folder of a path: Wine's error is that of a file"));
+    assert_fails(GetShortPathNameA("", path, sizeof(path)),
+        DIFFERS(SPEC_ERROR_PATH_NOT_FOUND, SPEC_ERROR_BAD_PATHNAME, "an empty path: Wine's error"));
     assert_fails(GetShortPathNameA(NULL, path, sizeof(path)),
-        DIFFERS(87, 161, "no path at all: Wine's error"));
-    assert_fails(GetShortPathNameW(L"nd_no_file", wide, _countof(wide)), 2);
+        DIFFERS(
+            SPEC_ERROR_INVALID_PARAMETER, SPEC_ERROR_BAD_PATHNAME, "no path at all: Wine's error"));
+    assert_fails(GetShortPathNameW(L"nd_no_file", wide, _countof(wide)), SPEC_ERROR_FILE_NOT_FOUND);
     assert_true(GetShortPathName == GetShortPathNameA);
 }
 
@@ -171,9 +173,10 @@ static void test_a_deleted_folder_has_no_path_and_no_files(void **state)
     assert_int_equal(mkdir("nd_folder_deleted", 0700), 0);
     assert_true(SetCurrentDirectoryA("nd_folder_deleted"));
     assert_int_equal(rmdir("../nd_folder_deleted"), 0);
-    assert_fails(GetCurrentDirectoryA(sizeof(found), found), 2);
-    assert_fails(GetCurrentDirectoryW(0, NULL), 2);
-    assert_fails(SearchPathA(".", FILE_NAME, NULL, sizeof(found), found, NULL), 2);
+    assert_fails(GetCurrentDirectoryA(sizeof(found), found), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(GetCurrentDirectoryW(0, NULL), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(
+        SearchPathA(".", FILE_NAME, NULL, sizeof(found), found, NULL), SPEC_ERROR_FILE_NOT_FOUND);
     assert_true(SearchPathA(here, FILE_NAME, NULL, sizeof(found), found, NULL));
     assert_true(SetCurrentDirectoryA(here));
 }
@@ -198,10 +201,14 @@ static void test_a_file_is_found_in_the_folders_of_a_list(void **state)
     assert_string_equal(found, "untouched");
     assert_int_equal(SearchPathA(".", FILE_NAME, NULL, 0, NULL, NULL), length + 1);
     assert_int_equal(SearchPathA(".", FILE_NAME, NULL, length + 1, found, &last), length);
-    assert_fails(SearchPathA("nd_no_folder", FILE_NAME, NULL, sizeof(found), found, &last), 2);
-    assert_fails(SearchPathA(".", "nd_no_file", NULL, sizeof(found), found, &last), 2);
-    assert_fails(SearchPathA(".", "", NULL, sizeof(found), found, &last), 87);
-    assert_fails(SearchPathA(".", NULL, NULL, sizeof(found), found, &last), 87);
+    assert_fails(SearchPathA("nd_no_folder", FILE_NAME, NULL, sizeof(found), found, &last),
+        SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(SearchPathA(".", "nd_no_file", NULL, sizeof(found), found, &last),
+        SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(
+        SearchPathA(".", "", NULL, sizeof(found), found, &last), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        SearchPathA(".", NULL, NULL, sizeof(found), found, &last), SPEC_ERROR_INVALID_PARAMETER);
     assert_true(SearchPath == SearchPathA);
 }
 
@@ -215,7 +222,8 @@ static void test_an_extension_is_appended_to_a_name_without_one(void **state)
     assert_true(SearchPathA(".", FILE_NAME, ".other", sizeof(found), found, NULL));
     assert_here(found, FILE_NAME);
     /* The name alone is not looked for. */
-    assert_fails(SearchPathA(".", PLAIN_NAME, ".ext", sizeof(found), found, NULL), 2);
+    assert_fails(SearchPathA(".", PLAIN_NAME, ".ext", sizeof(found), found, NULL),
+        SPEC_ERROR_FILE_NOT_FOUND);
     assert_true(SearchPathA(".", PLAIN_NAME, NULL, sizeof(found), found, NULL));
     assert_here(found, PLAIN_NAME);
 }
@@ -232,7 +240,8 @@ static void test_a_name_with_its_place_is_not_searched_for(void **state)
     assert_here(found, FILE_NAME);
     assert_true(SearchPathA("nd_no_folder", ".\\" PLAIN_NAME, ".ext", sizeof(found), found, NULL));
     assert_here(found, PLAIN_NAME);
-    assert_fails(SearchPathA(".", "..\\" FILE_NAME, NULL, sizeof(found), found, NULL), 2);
+    assert_fails(SearchPathA(".", "..\\" FILE_NAME, NULL, sizeof(found), found, NULL),
+        SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 /* To a folder above this one that is not the program's. */
@@ -300,8 +309,10 @@ static void test_wide_search(void **state)
     for (DWORD i = 0; here[i]; i++)
         assert_int_equal(found[i], (unsigned char)here[i]);
     assert_true(SearchPathW(NULL, L"" FILE_NAME, NULL, _countof(found), found, NULL) == length);
-    assert_fails(SearchPathW(L".", L"nd_no_file", NULL, _countof(found), found, &last), 2);
-    assert_fails(SearchPathW(L".", NULL, NULL, _countof(found), found, &last), 87);
+    assert_fails(SearchPathW(L".", L"nd_no_file", NULL, _countof(found), found, &last),
+        SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(
+        SearchPathW(L".", NULL, NULL, _countof(found), found, &last), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 int main(void)

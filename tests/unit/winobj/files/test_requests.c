@@ -66,7 +66,7 @@ static void test_result_without_an_event(void **state)
     assert_true(GetOverlappedResult(file, &at, &done, TRUE));
     assert_int_equal(done, 5);
     assert_memory_equal(text, "bcdef", 5);
-    assert_fails(ReadFile(file, text, 8, &done, NULL), 87);
+    assert_fails(ReadFile(file, text, 8, &done, NULL), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_event_is_reset_and_set(void **state)
@@ -95,9 +95,9 @@ static void test_end_of_file(void **state)
     begun = ReadFile(file, text, 8, NULL, &at);
     assert_false(begun);
     if (GetLastError() == ERROR_IO_PENDING)
-        assert_fails(GetOverlappedResult(file, &at, &done, TRUE), 38);
+        assert_fails(GetOverlappedResult(file, &at, &done, TRUE), SPEC_ERROR_HANDLE_EOF);
     else
-        assert_win_error(38);
+        assert_win_error(SPEC_ERROR_HANDLE_EOF);
 }
 
 /* Each read begins as soon as the event of the write is set, which may not have told all threads of its end yet. */
@@ -117,9 +117,9 @@ static void test_a_structure_is_used_again_at_once(void **state)
         at.Offset = 3;
         at.hEvent = NULL;
         if (!ReadFile(file, text, 8, NULL, &at) && GetLastError() != ERROR_IO_PENDING)
-            assert_win_error(38);
+            assert_win_error(SPEC_ERROR_HANDLE_EOF);
         else
-            assert_fails(GetOverlappedResult(file, &at, &done, TRUE), 38);
+            assert_fails(GetOverlappedResult(file, &at, &done, TRUE), SPEC_ERROR_HANDLE_EOF);
     }
     assert_true(CloseHandle(event));
 }
@@ -128,11 +128,11 @@ static void test_cancel_without_a_request(void **state)
 {
     (void)state;
 #ifndef _WIN32 /* Wine answers TRUE */
-    assert_fails(CancelIoEx(file, NULL), 1168);
+    assert_fails(CancelIoEx(file, NULL), SPEC_ERROR_NOT_FOUND);
 #endif
     assert_true(CancelIo(file));
-    assert_fails(CancelIoEx((HANDLE)0x12345670, NULL), 6);
-    assert_fails(CancelIo((HANDLE)0x12345670), 6);
+    assert_fails(CancelIoEx((HANDLE)0x12345670, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CancelIo((HANDLE)0x12345670), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_packets(void **state)
@@ -160,7 +160,7 @@ static void test_tagged_event_makes_no_packet(void **state)
     assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
     assert_begun(WriteFile(file, "abc", 3, NULL, &one));
     assert_wait(WaitForSingleObject(event, LONG_MS), WAIT_OBJECT_0);
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &none, 0), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &none, 0), SPEC_WAIT_TIMEOUT);
     assert_true(CloseHandle(event));
 }
 
@@ -179,11 +179,13 @@ static void test_lock_waits_for_another_handle(void **state)
     (void)state;
     assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
     assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
-    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_fails(
+        LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), SPEC_ERROR_IO_PENDING);
     assert_false(HasOverlappedIoCompleted(&second));
     assert_true(UnlockFileEx(other, 0, 10, 0, &first));
     assert_ptr_equal(packet(TRUE, 0, 0), &second);
-    assert_fails(LockFileEx(other, LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &first), 33);
+    assert_fails(
+        LockFileEx(other, LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &first), SPEC_ERROR_LOCK_VIOLATION);
     assert_true(CloseHandle(other));
 }
 
@@ -195,11 +197,12 @@ static void test_cancelled_lock_is_not_got_later(void **state)
     (void)state;
     assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
     assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
-    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
-    assert_fails(CancelIoEx(file, &unused), 1168);
+    assert_fails(
+        LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), SPEC_ERROR_IO_PENDING);
+    assert_fails(CancelIoEx(file, &unused), SPEC_ERROR_NOT_FOUND);
     assert_true(CancelIoEx(file, &second));
-    assert_ptr_equal(packet(FALSE, 0, 995), &second);
-    assert_fails(CancelIoEx(file, &second), 1168);
+    assert_ptr_equal(packet(FALSE, 0, SPEC_ERROR_OPERATION_ABORTED), &second);
+    assert_fails(CancelIoEx(file, &second), SPEC_ERROR_NOT_FOUND);
     assert_true(UnlockFileEx(other, 0, 10, 0, &first));
     /* Waits until the cancelled one has given the lock back, if it was got for a moment. */
     assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
@@ -220,28 +223,28 @@ static void test_waiting_locks_hold_no_thread(void **state)
     assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
     assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
     for (int i = 0; i < WAITS; i++)
-        assert_fails(LockFileEx(file, 0, 0, 10, 0, &waits[i]), 997);
+        assert_fails(LockFileEx(file, 0, 0, 10, 0, &waits[i]), SPEC_ERROR_IO_PENDING);
     assert_begun(WriteFile(file, "abc", 3, NULL, &beside));
     assert_ptr_equal(packet(TRUE, 3, 0), &beside);
     for (int i = 0; i < WAITS; i += 2)
         assert_true(CancelIoEx(file, &waits[i]));
     for (int i = 0; i < WAITS; i += 2)
-        packet(FALSE, 0, 995);
+        packet(FALSE, 0, SPEC_ERROR_OPERATION_ABORTED);
     assert_true(UnlockFileEx(other, 0, 10, 0, &first));
     for (int i = 1; i < WAITS; i += 2)
         packet(TRUE, 0, 0);
     for (int i = 0; i < WAITS; i++) {
         got += !!GetOverlappedResult(file, &waits[i], &done, FALSE);
-        canceled += i % 2 == 0 && waits[i].Internal == 0xC0000120;
+        canceled += i % 2 == 0 && waits[i].Internal == SPEC_STATUS_CANCELLED;
     }
     assert_int_equal(got, WAITS / 2);
     assert_int_equal(canceled, WAITS / 2);
     assert_fails(
         LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &again),
-        33);
+        SPEC_ERROR_LOCK_VIOLATION);
     for (int i = 0; i < WAITS / 2; i++)
         assert_true(UnlockFileEx(file, 0, 10, 0, &first));
-    assert_fails(UnlockFileEx(file, 0, 10, 0, &first), 158);
+    assert_fails(UnlockFileEx(file, 0, 10, 0, &first), SPEC_ERROR_NOT_LOCKED);
     assert_true(
         LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &again));
     assert_true(CloseHandle(other));
@@ -255,7 +258,8 @@ static void test_lock_waits_for_its_own_handle(void **state)
     (void)state;
     assert_begun(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
     assert_true(GetOverlappedResult(file, &first, &done, TRUE));
-    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_fails(
+        LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), SPEC_ERROR_IO_PENDING);
     assert_true(UnlockFileEx(file, 0, 10, 0, &first));
     assert_true(GetOverlappedResult(file, &second, &done, TRUE));
     assert_true(UnlockFileEx(file, 0, 10, 0, &second));
@@ -283,14 +287,18 @@ static void test_cancel_while_the_request_begins(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         OVERLAPPED lock = { 0 }, transfer = { .Offset = 100 };
 
-        assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &lock), 997);
-        assert_fails(GetOverlappedResult(file, &lock, &done, TRUE), 995);
+        assert_fails(
+            LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &lock), SPEC_ERROR_IO_PENDING);
+        assert_fails(GetOverlappedResult(file, &lock, &done, TRUE), SPEC_ERROR_OPERATION_ABORTED);
         if (i % 2 ? ReadFile(file, text, 3, NULL, &transfer)
                   : WriteFile(file, "abc", 3, NULL, &transfer))
             continue;
-        assert_true(GetLastError() == 997 || GetLastError() == 995);
-        if (GetLastError() == 997 && !GetOverlappedResult(file, &transfer, &done, TRUE))
-            assert_true(GetLastError() == 995 || GetLastError() == 38);
+        assert_true(GetLastError() == SPEC_ERROR_IO_PENDING ||
+                    GetLastError() == SPEC_ERROR_OPERATION_ABORTED);
+        if (GetLastError() == SPEC_ERROR_IO_PENDING &&
+            !GetOverlappedResult(file, &transfer, &done, TRUE))
+            assert_true(GetLastError() == SPEC_ERROR_OPERATION_ABORTED ||
+                        GetLastError() == SPEC_ERROR_HANDLE_EOF);
     }
     assert_true(SetEvent(stop));
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
@@ -310,13 +318,15 @@ static void test_cancel_io_is_about_the_calling_thread(void **state)
 
     (void)state;
     assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
-    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_fails(
+        LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), SPEC_ERROR_IO_PENDING);
     assert_non_null(thread = CreateThread(NULL, 0, cancel_from_a_thread, NULL, 0, NULL));
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
     assert_true(CloseHandle(thread));
     assert_false(HasOverlappedIoCompleted(&second));
     assert_true(CancelIo(file));
-    assert_fails(GetOverlappedResult(file, &second, &(DWORD){ 0 }, TRUE), 995);
+    assert_fails(
+        GetOverlappedResult(file, &second, &(DWORD){ 0 }, TRUE), SPEC_ERROR_OPERATION_ABORTED);
     assert_true(CloseHandle(other));
 }
 
@@ -328,9 +338,10 @@ static void test_closing_ends_what_is_pending(void **state)
     (void)state;
     assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
     assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
-    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_fails(
+        LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), SPEC_ERROR_IO_PENDING);
     assert_true(CloseHandle(file));
-    assert_ptr_equal(packet(FALSE, 0, 995), &second);
+    assert_ptr_equal(packet(FALSE, 0, SPEC_ERROR_OPERATION_ABORTED), &second);
     assert_true(CloseHandle(other));
 }
 
@@ -347,9 +358,9 @@ static void test_success_at_once_makes_no_packet_where_asked(void **state)
     assert_true(SetFileCompletionNotificationModes(file, FILE_SKIP_COMPLETION_PORT_ON_SUCCESS));
     assert_true(
         LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &at));
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &none, 0), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &none, 0), SPEC_WAIT_TIMEOUT);
     if (!WriteFile(file, "abc", 3, NULL, &at)) {
-        assert_win_error(997);
+        assert_win_error(SPEC_ERROR_IO_PENDING);
         assert_ptr_equal(packet(TRUE, 3, 0), &at);
     }
 }
@@ -369,15 +380,15 @@ static void test_cancel_against_completion(void **state)
 
         assert_begun(WriteFile(file, text, sizeof(text), NULL, &at));
         if (!CancelIoEx(file, &at))
-            assert_win_error(1168); /* it was over */
+            assert_win_error(SPEC_ERROR_NOT_FOUND); /* it was over */
         result = GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS);
         assert_ptr_equal(ended, &at);
         if (result)
             assert_int_equal(bytes, sizeof(text));
         else
-            assert_win_error(995);
+            assert_win_error(SPEC_ERROR_OPERATION_ABORTED);
         /* exactly one packet */
-        assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &ended, 0), 258);
+        assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &ended, 0), SPEC_WAIT_TIMEOUT);
     }
 }
 

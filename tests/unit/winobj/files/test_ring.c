@@ -300,7 +300,7 @@ static void test_large_and_short(void **state)
     assert_true(is_filled(octets, 100000, LARGE - 100000));
     at.Offset = LARGE;
     assert_true(ReadFile(file, octets, LARGE, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
-    assert_int_equal(packet(&ended, &done), 38);
+    assert_int_equal(packet(&ended, &done), SPEC_ERROR_HANDLE_EOF);
     assert_int_equal(done, 0);
     assert_true(ReadFile(file, octets, 0, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
     assert_int_equal(packet(&ended, &done), 0);
@@ -335,7 +335,7 @@ static void test_memory_that_is_none(void **state)
     (void)state;
     fill(4096);
     assert_true(ReadFile(file, (void *)16, 4096, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
-    assert_int_equal(packet(&ended, &done), 998);
+    assert_int_equal(packet(&ended, &done), SPEC_ERROR_NOACCESS);
     assert_int_equal(done, 0);
 }
 
@@ -425,15 +425,15 @@ static void cancel(bool close)
         if (close)
             assert_true(CloseHandle(file));
         else if (!CancelIoEx(file, round % 2 ? &all[AT_ONCE - 1] : NULL))
-            assert_win_error(1168);
+            assert_win_error(SPEC_ERROR_NOT_FOUND);
         for (int i = 0; i < AT_ONCE; i++) {
             error = packet(&ended, &done);
-            assert_true(error == 0 || (error == 995 && done == 0));
+            assert_true(error == 0 || (error == SPEC_ERROR_OPERATION_ABORTED && done == 0));
             assert_int_equal(done, error ? 0 : LARGE);
             assert_true(!ended->hEvent);
             ended->hEvent = (HANDLE)1;
         }
-        assert_fails(GetQueuedCompletionStatus(port, &done, &key, &ended, 0), 258);
+        assert_fails(GetQueuedCompletionStatus(port, &done, &key, &ended, 0), SPEC_WAIT_TIMEOUT);
     }
     if (close)
         file = NULL;
@@ -463,13 +463,13 @@ static void test_cancel_ends_what_the_kernel_has(void **state)
             assert_true(
                 ReadFile(file, octets, LARGE, NULL, &all[i]) || GetLastError() == ERROR_IO_PENDING);
         if (!CancelIoEx(file, NULL))
-            assert_win_error(1168);
+            assert_win_error(SPEC_ERROR_NOT_FOUND);
         for (int i = 0; i < WAITING; i++) {
             const DWORD error = packet(&ended, &done);
 
-            assert_true(error == 0 || error == 995);
+            assert_true(error == 0 || error == SPEC_ERROR_OPERATION_ABORTED);
             assert_int_equal(done, error ? 0 : LARGE);
-            canceled += error == 995;
+            canceled += error == SPEC_ERROR_OPERATION_ABORTED;
         }
     }
     assert_true(canceled > 0);

@@ -36,8 +36,8 @@ static void modes(HANDLE in, HANDLE out)
     char key = 0;
 
     check(GetConsoleMode(in, &mode) && mode == 0x207);
-    check_fails(SetConsoleMode(in, 0x204), 87); /* echo without lines */
-    check_fails(SetConsoleMode(in, 0x217), 87); /* the mouse */
+    check_fails(SetConsoleMode(in, 0x204), SPEC_ERROR_INVALID_PARAMETER); /* echo without lines */
+    check_fails(SetConsoleMode(in, 0x217), SPEC_ERROR_INVALID_PARAMETER); /* the mouse */
     check(GetConsoleMode(in, &mode) && mode == 0x207);
     check(SetConsoleMode(in, 0x200));
     check(GetConsoleMode(in, &mode) && mode == 0x200);
@@ -45,7 +45,7 @@ static void modes(HANDLE in, HANDLE out)
     check(ReadConsoleA(in, &key, 1, &done, NULL) && done == 1 && key == 'x'); /* without a line */
     check(SetConsoleMode(in, 0x207));
     check(GetConsoleMode(out, &mode) && mode == 0x7);
-    check_fails(SetConsoleMode(out, 0x17), 87);
+    check_fails(SetConsoleMode(out, 0x17), SPEC_ERROR_INVALID_PARAMETER);
     check(SetConsoleMode(out, 0xf));
     check(GetConsoleMode(out, &mode) && mode == 0xf);
     check(WriteConsoleA(out, "a\nb", 3, NULL, NULL));
@@ -62,9 +62,9 @@ static void text(HANDLE in, HANDLE out)
     check(ReadConsoleW(in, read, 1, &done, NULL) && done == 1 && read[0] == 0x20ac);
     check(ReadConsoleW(in, read, 16, &done, NULL) && done == 3);
     check(read[0] == '!' && read[1] == 0xe9 && read[2] == '\n');
-    check_fails(ReadConsoleA(in, read, 1, &done, &control), 50);
-    check_fails(WriteConsoleA(in, "a", 1, &done, NULL), 6);
-    check_fails(ReadConsoleA(out, read, 1, &done, NULL), 6);
+    check_fails(ReadConsoleA(in, read, 1, &done, &control), SPEC_ERROR_NOT_SUPPORTED);
+    check_fails(WriteConsoleA(in, "a", 1, &done, NULL), SPEC_ERROR_INVALID_HANDLE);
+    check_fails(ReadConsoleA(out, read, 1, &done, NULL), SPEC_ERROR_INVALID_HANDLE);
 }
 
 #define FOUR(text) text text text text
@@ -95,7 +95,7 @@ static void window(HANDLE in, HANDLE out)
     check(information.srWindow.Left == 0 && information.srWindow.Top == 0);
     check(information.srWindow.Right == 99 && information.srWindow.Bottom == 29);
     check(information.dwMaximumWindowSize.X == 100 && information.dwMaximumWindowSize.Y == 30);
-    check_fails(GetConsoleScreenBufferInfo(in, &information), 6);
+    check_fails(GetConsoleScreenBufferInfo(in, &information), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static HANDLE called;
@@ -116,9 +116,11 @@ static void own_events(void)
     check(WaitForSingleObject(called, LONG_MS) == WAIT_OBJECT_0 && events[0] == 1);
     check(GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, 0));
     check(WaitForSingleObject(called, LONG_MS) == WAIT_OBJECT_0 && events[1] == 1);
-    check_fails(GenerateConsoleCtrlEvent(CTRL_CLOSE_EVENT, 0), 87);
-    check_fails(GenerateConsoleCtrlEvent(CTRL_C_EVENT, (DWORD)getpid()), 87);
-    check_fails(GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, 0x7ffffffe), 87);
+    check_fails(GenerateConsoleCtrlEvent(CTRL_CLOSE_EVENT, 0), SPEC_ERROR_INVALID_PARAMETER);
+    check_fails(
+        GenerateConsoleCtrlEvent(CTRL_C_EVENT, (DWORD)getpid()), SPEC_ERROR_INVALID_PARAMETER);
+    check_fails(
+        GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, 0x7ffffffe), SPEC_ERROR_INVALID_PARAMETER);
     check(SetConsoleCtrlHandler(on_event, FALSE));
     check(CloseHandle(called));
 }
@@ -199,11 +201,11 @@ static void test_what_is_no_console(void **state)
 
     (void)state;
     assert_true(CreatePipe(&reads, &writes, NULL, 0));
-    assert_fails(GetConsoleMode(reads, &mode), 6);
-    assert_fails(SetConsoleMode(writes, 1), 6);
-    assert_fails(ReadConsole(reads, text, 1, &done, NULL), 6);
-    assert_fails(WriteConsole(writes, text, 1, &done, NULL), 6);
-    assert_fails(GetConsoleMode((HANDLE)0x12345670, &mode), 6);
+    assert_fails(GetConsoleMode(reads, &mode), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(SetConsoleMode(writes, 1), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(ReadConsole(reads, text, 1, &done, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(WriteConsole(writes, text, 1, &done, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetConsoleMode((HANDLE)0x12345670, &mode), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(reads));
     assert_true(CloseHandle(writes));
 }

@@ -28,14 +28,14 @@ static void test_duplicate_is_the_same_object_until_the_last_handle_is_closed(vo
     both[1] = other;
     assert_int_equal(WaitForMultipleObjects(2, both, FALSE, 0), WAIT_TIMEOUT);
     assert_true(CloseHandle(event));
-    assert_fails(SetEvent(event), 6);
+    assert_fails(SetEvent(event), SPEC_ERROR_INVALID_HANDLE);
     third = duplicate(other, 0);
     assert_true(SetEvent(third));
     assert_true(CloseHandle(third));
     assert_wait(WaitForSingleObject(other, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(other));
-    assert_fails(SetEvent(other), 6);
-    assert_fails(CloseHandle(other), 6);
+    assert_fails(SetEvent(other), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CloseHandle(other), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_duplicate_may_close_its_source(void **state)
@@ -45,7 +45,7 @@ static void test_duplicate_may_close_its_source(void **state)
 
     (void)state;
     if (event != other)
-        assert_fails(CloseHandle(event), 6);
+        assert_fails(CloseHandle(event), SPEC_ERROR_INVALID_HANDLE);
     assert_wait(WaitForSingleObject(other, 0), WAIT_OBJECT_0);
 #ifndef _WIN32 /* Wine makes a handle all the same, by the same number */
     assert_true(
@@ -53,7 +53,7 @@ static void test_duplicate_may_close_its_source(void **state)
 #else
     assert_true(CloseHandle(other));
 #endif
-    assert_fails(CloseHandle(other), 6);
+    assert_fails(CloseHandle(other), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_duplicate_refuses(void **state)
@@ -63,21 +63,29 @@ static void test_duplicate_refuses(void **state)
     HANDLE here = GetCurrentProcess();
 
     (void)state;
-    assert_fails(DuplicateHandle(here, none, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
+    assert_fails(DuplicateHandle(here, none, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
     assert_null(made);
-    assert_fails(DuplicateHandle(here, NULL, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
-    assert_fails(DuplicateHandle(none, event, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
-    assert_fails(DuplicateHandle(here, event, none, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
-    assert_fails(DuplicateHandle(here, none, here, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE), 6);
+    assert_fails(DuplicateHandle(here, NULL, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DuplicateHandle(none, event, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DuplicateHandle(here, event, none, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DuplicateHandle(here, none, here, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE),
+        SPEC_ERROR_INVALID_HANDLE);
     assert_true(SetEvent(event)); /* none of these closed it */
 #ifndef _WIN32 /* Wine takes any option, and makes handles that it does not return */
-    assert_fails(DuplicateHandle(here, event, here, &made, 0, FALSE, 4), 87);
-    assert_fails(DuplicateHandle(here, event, here, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS), 87);
+    assert_fails(
+        DuplicateHandle(here, event, here, &made, 0, FALSE, 4), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(DuplicateHandle(here, event, here, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_PARAMETER);
 #endif
     assert_true(SetEvent(event));
     /* The source goes even so. */
-    assert_fails(DuplicateHandle(here, event, none, &made, 0, FALSE, DUPLICATE_CLOSE_SOURCE), 6);
-    assert_fails(CloseHandle(event), 6);
+    assert_fails(DuplicateHandle(here, event, none, &made, 0, FALSE, DUPLICATE_CLOSE_SOURCE),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CloseHandle(event), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_duplicate_of_the_process_is_a_handle_of_it(void **state)
@@ -94,8 +102,10 @@ static void test_duplicate_of_the_process_is_a_handle_of_it(void **state)
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(made));
     assert_non_null(poor = OpenProcess(SYNCHRONIZE, FALSE, GetCurrentProcessId()));
-    assert_fails(DuplicateHandle(poor, event, other, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
-    assert_fails(DuplicateHandle(other, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
+    assert_fails(DuplicateHandle(poor, event, other, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(DuplicateHandle(other, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_ACCESS_DENIED);
     assert_null(made);
     assert_true(CloseHandle(poor));
     assert_true(CloseHandle(event));
@@ -119,7 +129,7 @@ static void test_duplicate_of_a_port_keeps_it_open(void **state)
     assert_ptr_equal(got, &overlapped);
     assert_true(PostQueuedCompletionStatus(other, 7, 8, &overlapped));
     assert_true(CloseHandle(other));
-    assert_fails(PostQueuedCompletionStatus(other, 7, 8, &overlapped), 6);
+    assert_fails(PostQueuedCompletionStatus(other, 7, 8, &overlapped), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_duplicate_of_a_mutex_and_of_a_mapping(void **state)
@@ -130,7 +140,7 @@ static void test_duplicate_of_a_mutex_and_of_a_mapping(void **state)
 
     (void)state;
     assert_true(ReleaseMutex(other));
-    assert_fails(ReleaseMutex(other), 288);
+    assert_fails(ReleaseMutex(other), SPEC_ERROR_NOT_OWNER);
     assert_true(CloseHandle(other));
     assert_non_null(first = MapViewOfFile(mapping, FILE_MAP_ALL_ACCESS, 0, 0, 0));
     mapping = duplicate(mapping, DUPLICATE_CLOSE_SOURCE);
@@ -193,7 +203,7 @@ static void test_duplicate_is_used_and_closed(void **state)
     assert_wait(WaitForSingleObject(other, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(other));
     assert_true(ReleaseMutex(mutex));
-    assert_fails(ReleaseMutex(mutex), 288);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_NOT_OWNER);
     assert_true(CloseHandle(mutex));
 }
 
@@ -225,7 +235,7 @@ static void test_duplicate_of_the_calling_thread_is_one_for_others(void **state)
     assert_int_equal(GetThreadId(worker.self), id);
     assert_wait(WaitForSingleObject(worker.self, 0), WAIT_TIMEOUT);
     assert_true(GetExitCodeThread(worker.self, &code));
-    assert_int_equal(code, 259);
+    assert_int_equal(code, SPEC_STILL_ACTIVE);
     assert_true(SetEvent(worker.end));
     assert_wait(WaitForSingleObject(worker.self, LONG_MS), WAIT_OBJECT_0);
     assert_true(GetExitCodeThread(worker.self, &code));
@@ -247,7 +257,7 @@ static void test_duplicate_of_the_first_thread(void **state)
     assert_int_equal(WaitForMultipleObjects(2, both, FALSE, 0), WAIT_TIMEOUT);
     assert_true(CloseHandle(first));
     assert_true(GetExitCodeThread(second, &code));
-    assert_int_equal(code, 259);
+    assert_int_equal(code, SPEC_STILL_ACTIVE);
     assert_true(CloseHandle(second));
     first = duplicate(GetCurrentThread(), 0);
     assert_int_equal(GetThreadId(first), GetCurrentThreadId());

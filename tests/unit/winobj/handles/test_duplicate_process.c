@@ -45,7 +45,7 @@ static void test_an_event_is_one_in_both_processes(void **state)
     assert_true(CloseHandle(event)); /* the other process's handle keeps it, signalled */
     assert_int_equal(servant_does(&servant, ORDER_WAIT, there, 0), WAIT_OBJECT_0);
     servant_does(&servant, ORDER_CLOSE, there, 0);
-    assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error, 6);
+    assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error, SPEC_ERROR_INVALID_HANDLE);
     servant_end(&servant);
 }
 
@@ -58,7 +58,7 @@ static void test_a_process_that_is_starting_gets_handles(void **state)
         struct servant servant = servant_start();
 
         there = give(&servant, event, FALSE, DUPLICATE_CLOSE_SOURCE);
-        assert_fails(SetEvent(event), 6);
+        assert_fails(SetEvent(event), SPEC_ERROR_INVALID_HANDLE);
         servant_does(&servant, ORDER_SET, there, 0);
         assert_int_equal(servant_does(&servant, ORDER_WAIT, there, 0), WAIT_OBJECT_0);
         servant_end(&servant);
@@ -76,7 +76,8 @@ static void test_a_mutex_and_a_semaphore(void **state)
     its_mutex = give(&servant, mutex, FALSE, 0);
     its_semaphore = give(&servant, semaphore, FALSE, 0);
     assert_int_equal(servant_does(&servant, ORDER_WAIT, its_mutex, 0), WAIT_TIMEOUT);
-    assert_int_equal(servant_order(&servant, ORDER_LET_GO, its_mutex, 0).error, 288);
+    assert_int_equal(
+        servant_order(&servant, ORDER_LET_GO, its_mutex, 0).error, SPEC_ERROR_NOT_OWNER);
     assert_true(ReleaseMutex(mutex)); /* the thread here has stayed its owner */
     assert_int_equal(servant_does(&servant, ORDER_WAIT, its_mutex, 0), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(mutex, 0), WAIT_TIMEOUT);
@@ -85,7 +86,8 @@ static void test_a_mutex_and_a_semaphore(void **state)
     assert_true(ReleaseMutex(mutex));
     servant_does(&servant, ORDER_RELEASE, its_semaphore, 0);
     servant_does(&servant, ORDER_RELEASE, its_semaphore, 0);
-    assert_int_equal(servant_order(&servant, ORDER_RELEASE, its_semaphore, 0).error, 298);
+    assert_int_equal(
+        servant_order(&servant, ORDER_RELEASE, its_semaphore, 0).error, SPEC_ERROR_TOO_MANY_POSTS);
     assert_wait(WaitForSingleObject(semaphore, 0), WAIT_OBJECT_0);
     assert_true(ReleaseSemaphore(semaphore, 1, &before));
     assert_int_equal(before, 1);
@@ -146,7 +148,7 @@ static void test_a_file_and_the_end_of_a_pipe(void **state)
     assert_int_equal(done, 5);
     assert_memory_equal(text, "hello", 5);
     servant_does(&servant, ORDER_CLOSE, there, 0); /* the last one that can write */
-    assert_fails(ReadFile(read_end, text, 8, &done, NULL), 109);
+    assert_fails(ReadFile(read_end, text, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
     assert_true(CloseHandle(read_end));
     servant_end(&servant);
 }
@@ -187,7 +189,7 @@ static void test_a_handle_is_fetched_from_another_process(void **state)
     assert_true(CloseHandle(event));
     there = servant_makes(&servant, ORDER_EVENT, 1);
     event = take(&servant, there, DUPLICATE_CLOSE_SOURCE);
-    assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error, 6);
+    assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error, SPEC_ERROR_INVALID_HANDLE);
     assert_true(SetEvent(event));
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(event));
@@ -233,7 +235,8 @@ static void test_between_two_other_processes(void **state)
     servant_does(&first, ORDER_SET, again, 0);
     assert_int_equal(servant_does(&first, ORDER_WAIT, again, 0), WAIT_OBJECT_0);
     if (event != again)
-        assert_int_equal(servant_order(&first, ORDER_SET, event, 0).error, 6);
+        assert_int_equal(
+            servant_order(&first, ORDER_SET, event, 0).error, SPEC_ERROR_INVALID_HANDLE);
     servant_end(&first);
     servant_does(&second, ORDER_SET, there, 0);
     assert_int_equal(servant_does(&second, ORDER_WAIT, there, 0), WAIT_OBJECT_0);
@@ -252,22 +255,22 @@ static void test_a_handle_is_closed_in_another_process(void **state)
 #else
     servant_does(&servant, ORDER_CLOSE, there, 0);
 #endif
-    assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error, 6);
+    assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error, SPEC_ERROR_INVALID_HANDLE);
     assert_fails(DuplicateHandle(
                      servant.process.hProcess, there, NULL, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE),
-        6);
+        SPEC_ERROR_INVALID_HANDLE);
     assert_fails(DuplicateHandle(
                      servant.process.hProcess, none, NULL, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE),
-        6);
+        SPEC_ERROR_INVALID_HANDLE);
     /* Also where the duplication fails. */
     there = servant_makes(&servant, ORDER_EVENT, 1);
     assert_fails(DuplicateHandle(servant.process.hProcess, there, none, &none, 0, FALSE,
                      DUPLICATE_CLOSE_SOURCE),
-        6);
+        SPEC_ERROR_INVALID_HANDLE);
     assert_null(none);
     assert_int_equal(servant_order(&servant, ORDER_SET, there, 0).error,
-        DIFFERS(
-            6, 0, "Windows closes the source whatever happens; Wine does not, of another process"));
+        DIFFERS(SPEC_ERROR_INVALID_HANDLE, 0,
+            "Windows closes the source whatever happens; Wine does not, of another process"));
     servant_end(&servant);
 }
 
@@ -299,16 +302,24 @@ static void test_what_is_refused(void **state)
     HANDLE its = servant_makes(&servant, ORDER_EVENT, 1);
 
     (void)state;
-    assert_fails(DuplicateHandle(here, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
+    assert_fails(DuplicateHandle(here, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_ACCESS_DENIED);
     assert_null(made);
-    assert_fails(DuplicateHandle(poor, its, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
-    assert_fails(DuplicateHandle(poor, its, NULL, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE), 5);
-    assert_fails(DuplicateHandle(here, none, there, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
-    assert_fails(DuplicateHandle(there, none, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
-    assert_fails(DuplicateHandle(there, none, there, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
+    assert_fails(DuplicateHandle(poor, its, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(DuplicateHandle(poor, its, NULL, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE),
+        SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(DuplicateHandle(here, none, there, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DuplicateHandle(there, none, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DuplicateHandle(there, none, there, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_HANDLE);
 #ifndef _WIN32 /* Wine takes any option, and makes handles that it does not return */
-    assert_fails(DuplicateHandle(here, event, there, &made, 0, FALSE, 4), 87);
-    assert_fails(DuplicateHandle(there, its, here, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS), 87);
+    assert_fails(
+        DuplicateHandle(here, event, there, &made, 0, FALSE, 4), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(DuplicateHandle(there, its, here, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_INVALID_PARAMETER);
 #endif
     servant_does(&servant, ORDER_SET, its, 0); /* none of these closed it */
     assert_true(SetEvent(event));
@@ -317,9 +328,11 @@ static void test_what_is_refused(void **state)
     servant_end(&servant);
     assert_wait(WaitForSingleObject(poor, 0),
         DIFFERS(WAIT_OBJECT_0, WAIT_FAILED, "every handle of a process may be waited for"));
-    assert_fails(DuplicateHandle(here, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
+    assert_fails(DuplicateHandle(here, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
+        SPEC_ERROR_ACCESS_DENIED);
     assert_fails(DuplicateHandle(poor, its, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS),
-        DIFFERS(5, 6, "Windows says so for both; Wine finds no handle"));
+        DIFFERS(SPEC_ERROR_ACCESS_DENIED, SPEC_ERROR_INVALID_HANDLE,
+            "Windows says so for both; Wine finds no handle"));
     assert_true(CloseHandle(poor));
     assert_true(CloseHandle(event));
 }

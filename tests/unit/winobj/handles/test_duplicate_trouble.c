@@ -79,7 +79,8 @@ static void test_sockets(void **state)
     assert_int_equal(recv(receiver, text, sizeof(text), 0), 5);
     assert_memory_equal(text, "hello", 5);
     servant_does(&servant, ORDER_CLOSE, there, 0);
-    assert_int_equal(servant_order(&servant, ORDER_FLAGS, there, 0).error, 6);
+    assert_int_equal(
+        servant_order(&servant, ORDER_FLAGS, there, 0).error, SPEC_ERROR_INVALID_HANDLE);
     assert_int_equal(closesocket(sender), 0);
     assert_int_equal(closesocket(receiver), 0);
     servant_end(&servant);
@@ -95,13 +96,14 @@ static void test_what_another_process_cannot_have_is_refused(void **state)
     HANDLE there = servant_makes(&servant, ORDER_EVENT, 0);
 
     (void)state;
-    assert_fails(give_to(servant.process.hProcess, event, &made), 50);
+    assert_fails(give_to(servant.process.hProcess, event, &made), SPEC_ERROR_NOT_SUPPORTED);
     assert_null(made);
-    assert_fails(give_to(servant.process.hProcess, port, &made), 50);
-    assert_fails(give_to(servant.process.hProcess, GetCurrentThread(), &made), 50);
+    assert_fails(give_to(servant.process.hProcess, port, &made), SPEC_ERROR_NOT_SUPPORTED);
+    assert_fails(
+        give_to(servant.process.hProcess, GetCurrentThread(), &made), SPEC_ERROR_NOT_SUPPORTED);
     assert_fails(DuplicateHandle(servant.process.hProcess, there, GetCurrentProcess(), &made, 0,
                      FALSE, DUPLICATE_SAME_ACCESS),
-        50);
+        SPEC_ERROR_NOT_SUPPORTED);
     assert_true(SetEvent(event));
     servant_does(&servant, ORDER_SET, there, 0);
     assert_true(CloseHandle(event));
@@ -127,12 +129,13 @@ static void test_a_stopped_process_is_not_waited_for_without_end(void **state)
     (void)state;
     assert_works(&servant);
     stop(&servant);
-    assert_fails(give_to(servant.process.hProcess, event, &made), 1460);
+    assert_fails(give_to(servant.process.hProcess, event, &made), SPEC_ERROR_TIMEOUT);
     assert_null(made);
     assert_int_equal(kill((pid_t)servant.process.dwProcessId, SIGCONT), 0);
     assert_works(&servant); /* it has come to that request by now, and made nothing */
     assert_true(CloseHandle(event));
-    assert_fails(OpenEventA(SYNCHRONIZE, FALSE, "ndspi-duplicate-stopped"), 2);
+    assert_fails(
+        OpenEventA(SYNCHRONIZE, FALSE, "ndspi-duplicate-stopped"), SPEC_ERROR_FILE_NOT_FOUND);
     servant_end(&servant);
 }
 
@@ -159,10 +162,10 @@ static void test_a_process_is_killed_meanwhile(void **state)
         if (give_to(servant.process.hProcess, event, &made))
             assert_non_null(made);
         else
-            assert_win_error(5);
+            assert_win_error(SPEC_ERROR_ACCESS_DENIED);
         assert_int_equal(pthread_join(killer, NULL), 0);
         assert_wait(WaitForSingleObject(servant.process.hProcess, LONG_MS), WAIT_OBJECT_0);
-        assert_fails(give_to(servant.process.hProcess, event, &made), 5);
+        assert_fails(give_to(servant.process.hProcess, event, &made), SPEC_ERROR_ACCESS_DENIED);
         assert_true(SetEvent(event)); /* what they share is whole */
         assert_true(CloseHandle(event));
         servant_forget(&servant);
@@ -181,7 +184,7 @@ static void test_a_process_that_takes_no_part(void **state)
     assert_true(
         CreateProcessA(NULL, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process));
     for (int i = 0; i < 2; i++) /* the second time at once */
-        assert_fails(give_to(process.hProcess, event, &made), 50);
+        assert_fails(give_to(process.hProcess, event, &made), SPEC_ERROR_NOT_SUPPORTED);
     assert_true(TerminateProcess(process.hProcess, 1));
     assert_wait(WaitForSingleObject(process.hProcess, LONG_MS), WAIT_OBJECT_0);
     assert_true(CloseHandle(process.hProcess));
@@ -202,10 +205,11 @@ static void test_a_process_without_descriptors(void **state)
     servant_does(&servant, ORDER_CLOSE, last, 0);
     servant_does(&servant, ORDER_LIMIT, NULL, 1);
     for (int i = 0; i < 3; i++) {
-        assert_fails(give_to(servant.process.hProcess, file, &made), 4);
+        assert_fails(
+            give_to(servant.process.hProcess, file, &made), SPEC_ERROR_TOO_MANY_OPEN_FILES);
         assert_fails(DuplicateHandle(servant.process.hProcess, its, GetCurrentProcess(), &made, 0,
                          FALSE, DUPLICATE_SAME_ACCESS),
-            4);
+            SPEC_ERROR_TOO_MANY_OPEN_FILES);
     }
     servant_does(&servant, ORDER_LIMIT, NULL, 0);
     servant_does(&servant, ORDER_WRITE, give(&servant, file), 0);
@@ -302,16 +306,16 @@ static void test_rubbish_harms_nothing(void **state)
     for (uint32_t kind = 0; kind < 10; kind++) {
         packet.parcel.kind = kind;
         packet.parcel.numbers[0] = 77; /* no kind of object */
-        assert_int_equal(answer_to(&servant, &packet), 87);
+        assert_int_equal(answer_to(&servant, &packet), SPEC_ERROR_INVALID_PARAMETER);
         memset(packet.parcel.name, 'n', sizeof(packet.parcel.name)); /* without an end */
-        assert_int_equal(answer_to(&servant, &packet), 87);
+        assert_int_equal(answer_to(&servant, &packet), SPEC_ERROR_INVALID_PARAMETER);
         memset(packet.parcel.name, 0, sizeof(packet.parcel.name));
     }
     packet.asks = 9;
-    assert_int_equal(answer_to(&servant, &packet), 87);
+    assert_int_equal(answer_to(&servant, &packet), SPEC_ERROR_INVALID_PARAMETER);
     packet.asks = 4;
     packet.handle = UINT64_MAX - 100;
-    assert_int_equal(answer_to(&servant, &packet), 6);
+    assert_int_equal(answer_to(&servant, &packet), SPEC_ERROR_INVALID_HANDLE);
     for (int i = 0; i < 60; i++)
         silent[i] = connection(&servant);
     assert_works(&servant); /* once it has given up those that say nothing */
@@ -362,7 +366,7 @@ static void test_a_process_of_another_user(void **state)
     assert_int_equal(read(ready[0], &octet, 1), 1);
     process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, (DWORD)child);
     assert_non_null(process);
-    assert_fails(give_to(process, event, &made), 5);
+    assert_fails(give_to(process, event, &made), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(process));
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -399,7 +403,7 @@ __attribute__((unused)) static void test_the_child_of_a_fork(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
-    assert_fails(give_to(process, event, &made), 5);
+    assert_fails(give_to(process, event, &made), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(process));
     assert_true(CloseHandle(event));
     close(ready[0]), close(go[0]), close(go[1]);

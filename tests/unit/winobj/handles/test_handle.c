@@ -11,7 +11,7 @@ static void test_handle_closed_twice_is_invalid(void **state)
     (void)state;
     assert_non_null(event);
     assert_true(CloseHandle(event));
-    assert_fails(CloseHandle(event), 6);
+    assert_fails(CloseHandle(event), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_handle_garbage_is_invalid(void **state)
@@ -30,15 +30,16 @@ static void test_handle_garbage_is_invalid(void **state)
         ULONG_PTR key;
         OVERLAPPED *overlapped;
 
-        assert_fails(CloseHandle(handle), 6);
-        assert_fails(SetEvent(handle), 6);
-        assert_fails(ResetEvent(handle), 6);
-        assert_fails(PostQueuedCompletionStatus(handle, 0, 0, NULL), 6);
-        assert_fails(GetQueuedCompletionStatus(handle, &bytes, &key, &overlapped, 0), 6);
-        assert_fails(GetExitCodeThread(handle, &bytes), 6);
+        assert_fails(CloseHandle(handle), SPEC_ERROR_INVALID_HANDLE);
+        assert_fails(SetEvent(handle), SPEC_ERROR_INVALID_HANDLE);
+        assert_fails(ResetEvent(handle), SPEC_ERROR_INVALID_HANDLE);
+        assert_fails(PostQueuedCompletionStatus(handle, 0, 0, NULL), SPEC_ERROR_INVALID_HANDLE);
+        assert_fails(GetQueuedCompletionStatus(handle, &bytes, &key, &overlapped, 0),
+            SPEC_ERROR_INVALID_HANDLE);
+        assert_fails(GetExitCodeThread(handle, &bytes), SPEC_ERROR_INVALID_HANDLE);
         SetLastError(0);
         assert_wait(WaitForSingleObject(handle, 0), WAIT_FAILED);
-        assert_win_error(6);
+        assert_win_error(SPEC_ERROR_INVALID_HANDLE);
     }
 }
 
@@ -49,9 +50,9 @@ static void test_handle_of_another_kind_is_invalid(void **state)
     DWORD code;
 
     (void)state;
-    assert_fails(SetEvent(port), 6);
-    assert_fails(PostQueuedCompletionStatus(event, 0, 0, NULL), 6);
-    assert_fails(GetExitCodeThread(event, &code), 6);
+    assert_fails(SetEvent(port), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(PostQueuedCompletionStatus(event, 0, 0, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetExitCodeThread(event, &code), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(event));
     assert_true(CloseHandle(port));
 }
@@ -65,7 +66,7 @@ static void test_handle_low_bits_are_ignored(void **state)
     assert_true(SetEvent((HANDLE)((uintptr_t)event | 1)));
     assert_wait(WaitForSingleObject((HANDLE)((uintptr_t)event | 3), 0), WAIT_OBJECT_0);
     assert_true(CloseHandle((HANDLE)((uintptr_t)event | 1)));
-    assert_fails(CloseHandle(event), 6);
+    assert_fails(CloseHandle(event), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_handle_fits_32_bits(void **state)
@@ -90,7 +91,7 @@ static void test_handle_stale_stays_invalid(void **state)
 
         assert_non_null(event);
         assert_ptr_not_equal(event, stale);
-        assert_fails(ResetEvent(stale), 6);
+        assert_fails(ResetEvent(stale), SPEC_ERROR_INVALID_HANDLE);
         assert_true(CloseHandle(event));
     }
 }

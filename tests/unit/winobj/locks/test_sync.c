@@ -225,7 +225,8 @@ static void test_condition_variable_times_out_with_the_lock(void **state)
     QueryPerformanceFrequency(&frequency);
     QueryPerformanceCounter(&begin);
     AcquireSRWLockExclusive(&shared.lock);
-    assert_fails(SleepConditionVariableSRW(&shared.filled, &shared.lock, 60, 0), ERROR_TIMEOUT);
+    assert_fails(
+        SleepConditionVariableSRW(&shared.filled, &shared.lock, 60, 0), SPEC_ERROR_TIMEOUT);
     QueryPerformanceCounter(&end); /* GetTickCount64 may stand still while Wine's server is busy */
     assert_true((end.QuadPart - begin.QuadPart) * 1000 / frequency.QuadPart >= 40);
     assert_int_equal(elsewhere(try_shared), 1);
@@ -233,12 +234,12 @@ static void test_condition_variable_times_out_with_the_lock(void **state)
     AcquireSRWLockShared(&shared.lock);
     assert_fails(SleepConditionVariableSRW(
                      &shared.filled, &shared.lock, 0, CONDITION_VARIABLE_LOCKMODE_SHARED),
-        ERROR_TIMEOUT);
+        SPEC_ERROR_TIMEOUT);
     assert_int_equal(elsewhere(try_shared), 0);
     assert_int_equal(elsewhere(try_exclusive), 1);
     ReleaseSRWLockShared(&shared.lock);
     EnterCriticalSection(&shared.section);
-    assert_fails(SleepConditionVariableCS(&shared.filled, &shared.section, 1), ERROR_TIMEOUT);
+    assert_fails(SleepConditionVariableCS(&shared.filled, &shared.section, 1), SPEC_ERROR_TIMEOUT);
     assert_int_equal(elsewhere(try_section), 1);
     LeaveCriticalSection(&shared.section);
 }
@@ -345,7 +346,7 @@ static void test_one_time_initialisation(void **state)
     InitOnceInitialize(&shared.once);
     shared.calls = 0;
     assert_fails(InitOnceBeginInitialize(&shared.once, INIT_ONCE_CHECK_ONLY, &pending, &context),
-        ERROR_GEN_FAILURE);
+        SPEC_ERROR_GEN_FAILURE);
     assert_fails(InitOnceExecuteOnce(&shared.once, initialise, NULL, NULL),
         77); /* failed: the next one tries again */
     run_threads(execute_once, &shared);
@@ -353,21 +354,21 @@ static void test_one_time_initialisation(void **state)
     assert_true(InitOnceBeginInitialize(&shared.once, INIT_ONCE_CHECK_ONLY, &pending, &context));
     assert_false(pending);
     assert_ptr_equal(context, &shared);
-    assert_fails(InitOnceComplete(&shared.once, 0, NULL), ERROR_GEN_FAILURE);
+    assert_fails(InitOnceComplete(&shared.once, 0, NULL), SPEC_ERROR_GEN_FAILURE);
 
     assert_true(InitOnceBeginInitialize(&async, INIT_ONCE_ASYNC, &pending, NULL));
     assert_true(pending);
     assert_true(InitOnceBeginInitialize(&async, INIT_ONCE_ASYNC, &pending, NULL));
     assert_true(pending);
-    assert_fails(InitOnceBeginInitialize(&async, 0, &pending, NULL), ERROR_INVALID_PARAMETER);
+    assert_fails(InitOnceBeginInitialize(&async, 0, &pending, NULL), SPEC_ERROR_INVALID_PARAMETER);
     assert_fails(InitOnceBeginInitialize(&async, INIT_ONCE_INIT_FAILED, &pending, NULL),
-        ERROR_INVALID_PARAMETER);
-    assert_fails(InitOnceComplete(&async, INIT_ONCE_ASYNC, (PVOID)1), ERROR_INVALID_PARAMETER);
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(InitOnceComplete(&async, INIT_ONCE_ASYNC, (PVOID)1), SPEC_ERROR_INVALID_PARAMETER);
     assert_fails(InitOnceComplete(&async, INIT_ONCE_ASYNC | INIT_ONCE_INIT_FAILED, NULL),
-        ERROR_INVALID_PARAMETER);
+        SPEC_ERROR_INVALID_PARAMETER);
     assert_true(InitOnceComplete(&async, INIT_ONCE_ASYNC, &async));
     assert_fails(InitOnceComplete(&async, INIT_ONCE_ASYNC, &shared),
-        ERROR_GEN_FAILURE); /* the other one won */
+        SPEC_ERROR_GEN_FAILURE); /* the other one won */
     assert_true(InitOnceBeginInitialize(&async, INIT_ONCE_ASYNC, &pending, &context));
     assert_false(pending);
     assert_ptr_equal(context, &async);
@@ -385,11 +386,11 @@ static void test_wait_on_address_compares(void **state)
     assert_true(WaitOnAddress(&w, &other_w, 2, LONG_MS));
     assert_true(WaitOnAddress(&d, &other_d, 4, LONG_MS));
     assert_true(WaitOnAddress(&q, &other_q, 8, LONG_MS));
-    assert_fails(WaitOnAddress(&b, &b, 1, 1), ERROR_TIMEOUT);
-    assert_fails(WaitOnAddress(&w, &w, 2, 0), ERROR_TIMEOUT);
-    assert_fails(WaitOnAddress(&d, &d, 4, 1), ERROR_TIMEOUT);
-    assert_fails(WaitOnAddress(&q, &q, 8, 1), ERROR_TIMEOUT);
-    assert_fails(WaitOnAddress(&q, &q, 3, 1), ERROR_INVALID_PARAMETER);
+    assert_fails(WaitOnAddress(&b, &b, 1, 1), SPEC_ERROR_TIMEOUT);
+    assert_fails(WaitOnAddress(&w, &w, 2, 0), SPEC_ERROR_TIMEOUT);
+    assert_fails(WaitOnAddress(&d, &d, 4, 1), SPEC_ERROR_TIMEOUT);
+    assert_fails(WaitOnAddress(&q, &q, 8, 1), SPEC_ERROR_TIMEOUT);
+    assert_fails(WaitOnAddress(&q, &q, 3, 1), SPEC_ERROR_INVALID_PARAMETER);
     WakeByAddressSingle(&q);
     WakeByAddressAll(&q);
 }

@@ -40,7 +40,7 @@ static void test_memory_without_a_name(void **state)
     assert_int_equal(part[2], 'z');
     assert_true(UnmapViewOfFile(part));
     assert_true(UnmapViewOfFile(view));
-    assert_fails(UnmapViewOfFile(view), 487);
+    assert_fails(UnmapViewOfFile(view), SPEC_ERROR_INVALID_ADDRESS);
 }
 
 static void test_view_at_an_address(void **state)
@@ -50,7 +50,8 @@ static void test_view_at_an_address(void **state)
 
     (void)state;
     assert_non_null(view);
-    assert_fails(MapViewOfFileEx(mapping, FILE_MAP_WRITE, 0, 0, 0, view), 487);
+    assert_fails(
+        MapViewOfFileEx(mapping, FILE_MAP_WRITE, 0, 0, 0, view), SPEC_ERROR_INVALID_ADDRESS);
     assert_true(UnmapViewOfFile(view));
     assert_ptr_equal(MapViewOfFileEx(mapping, FILE_MAP_WRITE, 0, 0, 0, view), view);
     assert_true(UnmapViewOfFile(view));
@@ -63,13 +64,13 @@ static void test_name_finds_the_memory(void **state)
     char *view, *other;
 
     (void)state;
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
     SetLastError(87);
     assert_non_null(mapping = create(name, PAGE_READWRITE));
     assert_win_error(0);
     assert_non_null(
         again = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 10, wide_name));
-    assert_win_error(183);
+    assert_win_error(SPEC_ERROR_ALREADY_EXISTS);
     assert_non_null(opened = OpenFileMappingW(FILE_MAP_READ, FALSE, wide_name));
     assert_non_null(view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0));
     assert_non_null(
@@ -80,7 +81,7 @@ static void test_name_finds_the_memory(void **state)
     assert_non_null(other = MapViewOfFile(opened, FILE_MAP_READ, 0, 131072, 100));
     assert_int_equal(other[0], 'n');
     assert_true(UnmapViewOfFile(other));
-    assert_fails(MapViewOfFile(opened, FILE_MAP_WRITE, 0, 0, 0), 5);
+    assert_fails(MapViewOfFile(opened, FILE_MAP_WRITE, 0, 0, 0), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(mapping));
     assert_true(CloseHandle(again));
     assert_non_null(
@@ -88,11 +89,11 @@ static void test_name_finds_the_memory(void **state)
     assert_true(CloseHandle(opened));
     assert_true(CloseHandle(mapping));
 #ifndef _WIN32 /* Wine keeps a name while there is a view */
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
 #endif
     assert_int_equal(view[131072], 'n');
     assert_true(UnmapViewOfFile(view));
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_name_is_new_after_the_last_handle(void **state)
@@ -123,12 +124,12 @@ static void test_memory_to_be_read_only(void **state)
     assert_non_null(view = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0));
     assert_int_equal(view[BYTES - 1], 0);
     assert_true(UnmapViewOfFile(view));
-    assert_fails(MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0), 5);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0), SPEC_ERROR_ACCESS_DENIED);
 #ifndef _WIN32 /* there the memory is what each handle may do with it */
-    assert_fails(OpenFileMappingA(FILE_MAP_WRITE, FALSE, name), 5);
+    assert_fails(OpenFileMappingA(FILE_MAP_WRITE, FALSE, name), SPEC_ERROR_ACCESS_DENIED);
 #endif
     assert_true(CloseHandle(mapping));
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_prefixes_of_names(void **state)
@@ -145,7 +146,7 @@ static void test_prefixes_of_names(void **state)
     snprintf(text, sizeof(text), "Global\\%s", name);
     assert_non_null(local = create(text, PAGE_READWRITE));
 #ifndef _WIN32 /* Wine has one space of names for both */
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
 #endif
     assert_true(CloseHandle(local));
     snprintf(text, sizeof(text), "with/slash and %%%s", name);
@@ -153,7 +154,7 @@ static void test_prefixes_of_names(void **state)
     assert_non_null(opened = OpenFileMappingA(FILE_MAP_READ, FALSE, text));
     assert_true(CloseHandle(local));
     assert_true(CloseHandle(opened));
-    assert_fails(create("with\\backslash", PAGE_READWRITE), 3);
+    assert_fails(create("with\\backslash", PAGE_READWRITE), SPEC_ERROR_PATH_NOT_FOUND);
 }
 
 static void test_bad_arguments(void **state)
@@ -161,25 +162,31 @@ static void test_bad_arguments(void **state)
     HANDLE mapping = create(NULL, PAGE_READWRITE);
 
     (void)state;
-    assert_fails(CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 0, NULL), 87);
-    assert_fails(CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, 0, 0, BYTES, NULL), 87);
-    assert_fails(CreateFileMappingA((HANDLE)0x12345670, NULL, PAGE_READWRITE, 0, BYTES, NULL), 6);
-    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 4096, 0), 1132);
-    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, BYTES + 65536), 5);
-    assert_fails(MapViewOfFile((HANDLE)0x12345670, FILE_MAP_READ, 0, 0, 0), 6);
+    assert_fails(CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 0, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, 0, 0, BYTES, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateFileMappingA((HANDLE)0x12345670, NULL, PAGE_READWRITE, 0, BYTES, NULL),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 4096, 0), SPEC_ERROR_MAPPED_ALIGNMENT);
+    assert_fails(
+        MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, BYTES + 65536), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(
+        MapViewOfFile((HANDLE)0x12345670, FILE_MAP_READ, 0, 0, 0), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(mapping));
-    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0), 6);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CreateFileMapping == CreateFileMappingA && OpenFileMapping == OpenFileMappingA);
 #ifndef _WIN32 /* Windows has views to be executed, and room for this much */
     assert_non_null(mapping = create(NULL, PAGE_READWRITE));
-    assert_fails(MapViewOfFile(mapping, 0x20, 0, 0, 0), 87);
-    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 1, 0, 0), 5);
+    assert_fails(MapViewOfFile(mapping, 0x20, 0, 0, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 1, 0, 0), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(mapping));
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, NULL), 87);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "Local\\"), 123);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "Local\\"), SPEC_ERROR_INVALID_NAME);
     assert_fails(
-        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0x40000000, 0, name), 1455);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0x40000000, 0, name),
+        SPEC_ERROR_COMMITMENT_LIMIT);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
 #endif
 }
 
@@ -190,24 +197,24 @@ static void test_a_name_of_another_kind_is_an_invalid_handle(void **state)
 
     (void)state;
     assert_non_null(mapping);
-    assert_fails(CreateEventA(NULL, TRUE, FALSE, name), 6);
-    assert_fails(OpenEventW(EVENT_ALL_ACCESS, FALSE, wide_name), 6);
-    assert_fails(CreateMutexA(NULL, FALSE, name), 6);
-    assert_fails(CreateSemaphoreA(NULL, 0, 1, name), 6);
+    assert_fails(CreateEventA(NULL, TRUE, FALSE, name), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(OpenEventW(EVENT_ALL_ACCESS, FALSE, wide_name), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateMutexA(NULL, FALSE, name), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateSemaphoreA(NULL, 0, 1, name), SPEC_ERROR_INVALID_HANDLE);
     assert_int_equal(run_self(program, "event", name), 0);
     assert_true(CloseHandle(mapping));
     SetLastError(87);
     assert_non_null(event = CreateEventA(NULL, TRUE, FALSE, name));
     assert_win_error(0);
-    assert_fails(create(name, PAGE_READWRITE), 6);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 6);
+    assert_fails(create(name, PAGE_READWRITE), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_INVALID_HANDLE);
     assert_int_equal(run_self(program, "section", name), 0);
     assert_true(SetEvent(event));
     assert_true(CloseHandle(event));
     assert_non_null(mapping = create(name, PAGE_READWRITE));
     assert_win_error(0);
     assert_true(CloseHandle(mapping));
-    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name), 2);
+    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 /* The other process: 0, or the step that failed. */
@@ -217,11 +224,13 @@ static int child(const char *how, const char *named)
     char *view;
 
     if (!strcmp(how, "absent"))
-        return OpenFileMappingA(FILE_MAP_READ, FALSE, named) || GetLastError() != 2;
+        return OpenFileMappingA(FILE_MAP_READ, FALSE, named) ||
+               GetLastError() != SPEC_ERROR_FILE_NOT_FOUND;
     if (!strcmp(how, "event")) /* the name is that of a section */
-        return CreateEventA(NULL, TRUE, FALSE, named) || GetLastError() != 6;
+        return CreateEventA(NULL, TRUE, FALSE, named) ||
+               GetLastError() != SPEC_ERROR_INVALID_HANDLE;
     if (!strcmp(how, "section")) /* of an event */
-        return create(named, PAGE_READWRITE) || GetLastError() != 6;
+        return create(named, PAGE_READWRITE) || GetLastError() != SPEC_ERROR_INVALID_HANDLE;
     if (!strcmp(how, "answer")) {
         if (!(mapping = OpenFileMappingA(FILE_MAP_WRITE, FALSE, named)))
             return 2;
@@ -260,7 +269,7 @@ static void test_name_of_a_killed_process(void **state)
 
     (void)state;
     assert_int_equal(run_self(program, "leave", name), 5);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
     assert_int_equal(run_self(program, "leave", name), 5);
     SetLastError(87);
     assert_non_null(mapping = create(name, PAGE_READWRITE));

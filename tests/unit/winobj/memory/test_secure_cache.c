@@ -50,17 +50,17 @@ static void test_pages(void **state)
     pages[0] = 3;
     pages[65535] = 4;
     assert_true(AddSecureMemoryCacheCallback(look));
-    SetLastError(5);
+    SetLastError(SPEC_ERROR_ACCESS_DENIED);
     assert_true(VirtualProtect(pages, 65536, PAGE_READONLY, &old));
-    assert_win_error(5);
+    assert_win_error(SPEC_ERROR_ACCESS_DENIED);
     assert_int_equal(told.first, 3);
     assert_int_equal(told.last, 4);
     expect(pages, 65536);
     assert_true(VirtualFree(pages + 4100, 10, MEM_DECOMMIT));
     expect(pages + 4096, 4096);
-    assert_fails(VirtualFree(pages + 4096, 0, MEM_RELEASE), 487);
-    assert_fails(VirtualFree(pages + 4096, 0, MEM_DECOMMIT), 87);
-    assert_fails(VirtualFree(NULL, 0, MEM_RELEASE), 487);
+    assert_fails(VirtualFree(pages + 4096, 0, MEM_RELEASE), SPEC_ERROR_INVALID_ADDRESS);
+    assert_fails(VirtualFree(pages + 4096, 0, MEM_DECOMMIT), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualFree(NULL, 0, MEM_RELEASE), SPEC_ERROR_INVALID_ADDRESS);
     assert_int_equal(told.count, 0);
     assert_true(RemoveSecureMemoryCacheCallback(look)); /* which cannot read what is decommitted */
     assert_true(AddSecureMemoryCacheCallback(note));
@@ -79,7 +79,7 @@ static void test_views(void **state)
     view[0] = 8;
     view[65535] = 9;
     assert_true(AddSecureMemoryCacheCallback(look));
-    assert_fails(UnmapViewOfFile(view + 1), 487);
+    assert_fails(UnmapViewOfFile(view + 1), SPEC_ERROR_INVALID_ADDRESS);
     assert_int_equal(told.count, 0);
     assert_true(UnmapViewOfFile(view));
     assert_int_equal(told.first, 8);
@@ -132,7 +132,7 @@ static void test_callback_may_free_and_remove(void **state)
     assert_true(AddSecureMemoryCacheCallback(free_inside));
     assert_true(VirtualFree(outer, 0, MEM_RELEASE));
     expect(outer, 4096);
-    assert_fails(RemoveSecureMemoryCacheCallback(free_inside), 87);
+    assert_fails(RemoveSecureMemoryCacheCallback(free_inside), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_each_callback_is_called_as_often_as_it_was_added(void **state)
@@ -142,16 +142,16 @@ static void test_each_callback_is_called_as_often_as_it_was_added(void **state)
 
     (void)state;
     forget();
-    assert_fails(AddSecureMemoryCacheCallback(NULL), 87);
+    assert_fails(AddSecureMemoryCacheCallback(NULL), SPEC_ERROR_INVALID_PARAMETER);
     while (AddSecureMemoryCacheCallback(note))
         added++;
-    assert_win_error(8);
+    assert_win_error(SPEC_ERROR_NOT_ENOUGH_MEMORY);
     assert_int_equal(added, 32);
     assert_true(VirtualFree(pages, 4096, MEM_DECOMMIT));
     assert_int_equal(told.count, 32);
     while (added--)
         assert_true(RemoveSecureMemoryCacheCallback(note));
-    assert_fails(RemoveSecureMemoryCacheCallback(note), 87);
+    assert_fails(RemoveSecureMemoryCacheCallback(note), SPEC_ERROR_INVALID_PARAMETER);
     forget();
     assert_true(VirtualFree(pages, 0, MEM_RELEASE));
     assert_int_equal(told.count, 0);

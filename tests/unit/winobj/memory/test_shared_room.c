@@ -38,8 +38,8 @@ static void test_section_has_its_room_from_the_start(void **state)
 
     (void)state;
     assert_non_null(first);
-    assert_fails(section("second", SECTION), 1455);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "second"), 2);
+    assert_fails(section("second", SECTION), SPEC_ERROR_COMMITMENT_LIMIT);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "second"), SPEC_ERROR_FILE_NOT_FOUND);
     assert_non_null(view = MapViewOfFile(first, FILE_MAP_ALL_ACCESS, 0, 0, 0));
     for (int i = 0; i < SECTION; i += 4096) {
         assert_int_equal(view[i], 0);
@@ -101,9 +101,9 @@ static void test_room_of_dead_processes(void **state)
 static void test_more_than_the_system_has(void **state)
 {
     (void)state;
-    assert_fails(section("large", UINT64_C(1) << 60), 1455);
-    assert_fails(section(NULL, UINT64_C(1) << 60), 1455);
-    assert_fails(section(NULL, UINT64_MAX), 1455);
+    assert_fails(section("large", UINT64_C(1) << 60), SPEC_ERROR_COMMITMENT_LIMIT);
+    assert_fails(section(NULL, UINT64_C(1) << 60), SPEC_ERROR_COMMITMENT_LIMIT);
+    assert_fails(section(NULL, UINT64_MAX), SPEC_ERROR_COMMITMENT_LIMIT);
 }
 
 static HANDLE inheritable(void)
@@ -122,8 +122,8 @@ static void test_no_place_for_an_inheritable_event(void **state)
     (void)state;
     for (int i = 0; i < PLACES; i++)
         assert_non_null(events[i] = inheritable());
-    assert_fails(inheritable(), 1450);
-    assert_fails(CreateEventA(NULL, TRUE, FALSE, "one more"), 1450);
+    assert_fails(inheritable(), SPEC_ERROR_NO_SYSTEM_RESOURCES);
+    assert_fails(CreateEventA(NULL, TRUE, FALSE, "one more"), SPEC_ERROR_NO_SYSTEM_RESOURCES);
     assert_non_null(other = CreateEventA(NULL, TRUE, FALSE, NULL));
     assert_true(CloseHandle(events[7]));
     assert_non_null(events[7] = inheritable());
@@ -163,7 +163,7 @@ static int name_without_memory(const char *log)
 
     if (mount("none", "/dev/shm", "tmpfs", MS_RDONLY, NULL))
         return 2;
-    if (CreateEventA(NULL, TRUE, FALSE, "none") || GetLastError() != 1450)
+    if (CreateEventA(NULL, TRUE, FALSE, "none") || GetLastError() != SPEC_ERROR_NO_SYSTEM_RESOURCES)
         return 3;
     if (umount("/dev/shm") || !(file = fopen(log, "r")))
         return 4;
@@ -241,8 +241,8 @@ static void test_a_file_of_another_user(void **state)
         skip();
     snprintf(path, sizeof(path), "/dev/shm/ndspi.%u.l.foreign", (unsigned)geteuid());
     fd = foreign(path);
-    assert_fails(section("foreign", 4096), 5);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "foreign"), 2);
+    assert_fails(section("foreign", 4096), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "foreign"), SPEC_ERROR_FILE_NOT_FOUND);
     close(fd);
     assert_int_equal(unlink(path), 0);
     assert_true(CloseHandle(own));
@@ -250,7 +250,7 @@ static void test_a_file_of_another_user(void **state)
     snprintf(path, sizeof(path), "/dev/shm/ndspi.%u", (unsigned)geteuid());
     assert_int_equal(unlink(path), 0);
     fd = foreign(path); /* nor does this one wait for its lock */
-    assert_fails(section("own", 4096), 5);
+    assert_fails(section("own", 4096), SPEC_ERROR_ACCESS_DENIED);
     close(fd);
     assert_int_equal(unlink(path), 0);
 }

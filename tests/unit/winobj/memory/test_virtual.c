@@ -48,8 +48,9 @@ static void test_query_refuses(void **state)
 
     (void)state;
     assert_int_equal(sizeof(info), 48);
-    assert_fails(VirtualQuery(&info, &info, sizeof(info) - 1), ERROR_BAD_LENGTH);
-    assert_fails(VirtualQuery((void *)~(ULONG_PTR)0, &info, sizeof(info)), ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualQuery(&info, &info, sizeof(info) - 1), SPEC_ERROR_BAD_LENGTH);
+    assert_fails(
+        VirtualQuery((void *)~(ULONG_PTR)0, &info, sizeof(info)), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_protection_changes(void **state)
@@ -70,13 +71,13 @@ static void test_protection_changes(void **state)
     assert_int_equal(query(base).Protect, PAGE_EXECUTE_READ);
     assert_true(VirtualProtect(base, 65536, PAGE_READWRITE, &old));
     base[0] = 2;
-    assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, NULL), ERROR_NOACCESS);
-    assert_fails(VirtualProtect(base, 4096, 0x1234, &old), ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, NULL), SPEC_ERROR_NOACCESS);
+    assert_fails(VirtualProtect(base, 4096, 0x1234, &old), SPEC_ERROR_INVALID_PARAMETER);
     assert_true(VirtualFree(base, 0, MEM_DECOMMIT));
-    assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, &old), ERROR_INVALID_ADDRESS);
+    assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, &old), SPEC_ERROR_INVALID_ADDRESS);
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
     assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, &old),
-        DIFFERS(ERROR_INVALID_ADDRESS, ERROR_INVALID_PARAMETER,
+        DIFFERS(SPEC_ERROR_INVALID_ADDRESS, SPEC_ERROR_INVALID_PARAMETER,
             "Windows documents the former; Wine says the latter"));
 }
 
@@ -89,10 +90,10 @@ static void test_memory_is_locked(void **state)
     assert_true(VirtualUnlock(base, 4096));
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
     assert_fails(VirtualLock(base, 4096),
-        DIFFERS(ERROR_NOACCESS, ERROR_ACCESS_DENIED, "Wine passes the failed mlock on"));
+        DIFFERS(SPEC_ERROR_NOACCESS, SPEC_ERROR_ACCESS_DENIED, "Wine passes the failed mlock on"));
 #if !defined(_WIN32) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     /* Wine, and the munlock of both sanitizers, say TRUE to anything. */
-    assert_fails(VirtualUnlock(base, 4096), ERROR_NOT_LOCKED);
+    assert_fails(VirtualUnlock(base, 4096), SPEC_ERROR_NOT_LOCKED);
 #endif
 }
 
@@ -108,7 +109,7 @@ static void test_memory_status(void **state)
     assert_true(status.ullTotalPageFile >= status.ullTotalPhys);
     assert_true(status.ullTotalVirtual > (DWORDLONG)1 << 40);
     status.dwLength = 8;
-    assert_fails(GlobalMemoryStatusEx(&status), ERROR_INVALID_PARAMETER);
+    assert_fails(GlobalMemoryStatusEx(&status), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_heap_with_a_limit(void **state)

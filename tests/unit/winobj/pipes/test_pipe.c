@@ -36,10 +36,10 @@ static void test_messages_keep_their_borders(void **state)
     assert_true(SetNamedPipeHandleState(client, &mode, NULL, NULL));
     put(server, "0123456789");
     put(server, "next");
-    assert_fails(ReadFile(client, buffer, 4, &done, NULL), 234);
+    assert_fails(ReadFile(client, buffer, 4, &done, NULL), SPEC_ERROR_MORE_DATA);
     assert_int_equal(done, 4);
     assert_memory_equal(buffer, "0123", 4);
-    assert_fails(ReadFile(client, buffer, 4, &done, NULL), 234);
+    assert_fails(ReadFile(client, buffer, 4, &done, NULL), SPEC_ERROR_MORE_DATA);
     assert_memory_equal(buffer, "4567", 4);
     assert_true(ReadFile(client, buffer, 4, &done, NULL));
     assert_int_equal(done, 2);
@@ -78,24 +78,24 @@ static void test_states_of_an_instance(void **state)
 
     (void)state;
     server = make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 1);
-    assert_fails(ReadFile(server, buffer, 8, &done, NULL), 536);
-    assert_fails(WriteFile(server, "a", 1, &done, NULL), 536);
+    assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_PIPE_LISTENING);
+    assert_fails(WriteFile(server, "a", 1, &done, NULL), SPEC_ERROR_PIPE_LISTENING);
     client = make_client(GENERIC_READ | GENERIC_WRITE, 0);
     assert_true(client != INVALID_HANDLE_VALUE);
-    assert_fails(ConnectNamedPipe(server, NULL), 535);
-    assert_no_handle(make_client(GENERIC_READ, 0), 231);
+    assert_fails(ConnectNamedPipe(server, NULL), SPEC_ERROR_PIPE_CONNECTED);
+    assert_no_handle(make_client(GENERIC_READ, 0), SPEC_ERROR_PIPE_BUSY);
     put(client, "last");
     assert_true(CloseHandle(client));
-    assert_fails(ConnectNamedPipe(server, NULL), 232);
+    assert_fails(ConnectNamedPipe(server, NULL), SPEC_ERROR_NO_DATA);
     get(server, "last");
-    assert_fails(ReadFile(server, buffer, 8, &done, NULL), 109);
-    assert_fails(WriteFile(server, "a", 1, &done, NULL), 232);
-    assert_no_handle(make_client(GENERIC_READ, 0), 231);
+    assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
+    assert_fails(WriteFile(server, "a", 1, &done, NULL), SPEC_ERROR_NO_DATA);
+    assert_no_handle(make_client(GENERIC_READ, 0), SPEC_ERROR_PIPE_BUSY);
     assert_true(DisconnectNamedPipe(server));
-    assert_fails(DisconnectNamedPipe(server), 233);
-    assert_fails(ReadFile(server, buffer, 8, &done, NULL), 233);
-    assert_fails(WriteFile(server, "a", 1, &done, NULL), 233);
-    assert_no_handle(client = make_client(GENERIC_READ, 0), 231);
+    assert_fails(DisconnectNamedPipe(server), SPEC_ERROR_PIPE_NOT_CONNECTED);
+    assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_PIPE_NOT_CONNECTED);
+    assert_fails(WriteFile(server, "a", 1, &done, NULL), SPEC_ERROR_PIPE_NOT_CONNECTED);
+    assert_no_handle(client = make_client(GENERIC_READ, 0), SPEC_ERROR_PIPE_BUSY);
 }
 
 static void test_client_of_a_closed_server(void **state)
@@ -109,9 +109,9 @@ static void test_client_of_a_closed_server(void **state)
     assert_true(CloseHandle(server));
     server = NULL;
     get(client, "last");
-    assert_fails(ReadFile(client, buffer, 8, &done, NULL), 109);
-    assert_fails(WriteFile(client, "a", 1, &done, NULL), 232);
-    assert_no_handle(make_client(GENERIC_READ, 0), 2);
+    assert_fails(ReadFile(client, buffer, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
+    assert_fails(WriteFile(client, "a", 1, &done, NULL), SPEC_ERROR_NO_DATA);
+    assert_no_handle(make_client(GENERIC_READ, 0), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_disconnect_loses_what_was_not_read(void **state)
@@ -123,8 +123,8 @@ static void test_disconnect_loses_what_was_not_read(void **state)
     pair(0, PIPE_TYPE_BYTE);
     put(server, "lost");
     assert_true(DisconnectNamedPipe(server));
-    assert_fails(ReadFile(client, buffer, 8, &done, NULL), 233);
-    assert_fails(WriteFile(client, "a", 1, &done, NULL), 233);
+    assert_fails(ReadFile(client, buffer, 8, &done, NULL), SPEC_ERROR_PIPE_NOT_CONNECTED);
+    assert_fails(WriteFile(client, "a", 1, &done, NULL), SPEC_ERROR_PIPE_NOT_CONNECTED);
 }
 
 static void test_message_of_a_client_that_left_one_unread(void **state)
@@ -139,7 +139,7 @@ static void test_message_of_a_client_that_left_one_unread(void **state)
     assert_true(CloseHandle(client));
     client = NULL;
     get(server, "last");
-    assert_fails(ReadFile(server, buffer, 8, &done, NULL), 109);
+    assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
 }
 
 #ifndef _WIN32 /* Wine forgets it */
@@ -152,13 +152,13 @@ static void test_rest_of_a_message_that_is_flushed(void **state)
     pair(0, PIPE_TYPE_MESSAGE | PIPE_READMODE_MESSAGE);
     assert_true(SetNamedPipeHandleState(client, &mode, NULL, NULL));
     put(server, "0123456789");
-    assert_fails(ReadFile(client, buffer, 4, &done, NULL), 234);
+    assert_fails(ReadFile(client, buffer, 4, &done, NULL), SPEC_ERROR_MORE_DATA);
     assert_true(FlushFileBuffers(server));
     assert_true(DisconnectNamedPipe(server));
-    assert_fails(ReadFile(client, buffer, 4, &done, NULL), 234);
+    assert_fails(ReadFile(client, buffer, 4, &done, NULL), SPEC_ERROR_MORE_DATA);
     assert_memory_equal(buffer, "4567", 4);
     get(client, "89");
-    assert_fails(ReadFile(client, buffer, 4, &done, NULL), 233);
+    assert_fails(ReadFile(client, buffer, 4, &done, NULL), SPEC_ERROR_PIPE_NOT_CONNECTED);
 }
 #endif
 
@@ -192,11 +192,11 @@ static void test_the_next_client(void **state)
 static void test_wait_for_an_instance(void **state)
 {
     (void)state;
-    assert_fails(WaitNamedPipe(pipe_path(), 1), 2);
+    assert_fails(WaitNamedPipe(pipe_path(), 1), SPEC_ERROR_FILE_NOT_FOUND);
     pair(0, PIPE_TYPE_BYTE);
-    assert_fails(WaitNamedPipeA(pipe_path(), 1), 121);
-    assert_fails(WaitNamedPipeA(pipe_path(), NMPWAIT_USE_DEFAULT_WAIT), 121);
-    assert_no_handle(make_client(GENERIC_READ, 0), 231);
+    assert_fails(WaitNamedPipeA(pipe_path(), 1), SPEC_ERROR_SEM_TIMEOUT);
+    assert_fails(WaitNamedPipeA(pipe_path(), NMPWAIT_USE_DEFAULT_WAIT), SPEC_ERROR_SEM_TIMEOUT);
+    assert_no_handle(make_client(GENERIC_READ, 0), SPEC_ERROR_PIPE_BUSY);
 }
 
 static void test_instances(void **state)
@@ -206,14 +206,15 @@ static void test_instances(void **state)
 
     (void)state;
     server = make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2);
-    assert_no_handle(make_server(PIPE_ACCESS_INBOUND, PIPE_TYPE_BYTE, 2), 5);
+    assert_no_handle(make_server(PIPE_ACCESS_INBOUND, PIPE_TYPE_BYTE, 2), SPEC_ERROR_ACCESS_DENIED);
 #ifndef _WIN32 /* Wine ignores FILE_FLAG_FIRST_PIPE_INSTANCE */
     assert_no_handle(
-        make_server(PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE, PIPE_TYPE_BYTE, 2), 5);
+        make_server(PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE, PIPE_TYPE_BYTE, 2),
+        SPEC_ERROR_ACCESS_DENIED);
 #endif
     second = make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2);
     assert_true(second != INVALID_HANDLE_VALUE);
-    assert_no_handle(make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2), 231);
+    assert_no_handle(make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2), SPEC_ERROR_PIPE_BUSY);
     assert_true(GetNamedPipeHandleState(server, NULL, &count, NULL, NULL, NULL, 0));
     assert_int_equal(count, 2);
     assert_true(GetNamedPipeInfo(server, NULL, NULL, NULL, &most));
@@ -238,16 +239,16 @@ static void test_directions(void **state)
 
     (void)state;
     server = make_server(PIPE_ACCESS_INBOUND, PIPE_TYPE_BYTE, 1);
-    assert_no_handle(make_client(GENERIC_READ, 0), 5);
+    assert_no_handle(make_client(GENERIC_READ, 0), SPEC_ERROR_ACCESS_DENIED);
     client = make_client(GENERIC_WRITE, 0);
     assert_true(client != INVALID_HANDLE_VALUE);
     put(client, "abc");
     get(server, "abc");
-    assert_fails(ReadFile(client, buffer, 8, &done, NULL), 5);
-    assert_fails(WriteFile(server, "a", 1, &done, NULL), 5);
+    assert_fails(ReadFile(client, buffer, 8, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(WriteFile(server, "a", 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
     close_pair(NULL);
     server = make_server(PIPE_ACCESS_OUTBOUND, PIPE_TYPE_BYTE, 1);
-    assert_no_handle(make_client(GENERIC_WRITE, 0), 5);
+    assert_no_handle(make_client(GENERIC_WRITE, 0), SPEC_ERROR_ACCESS_DENIED);
     client = make_client(GENERIC_READ, 0);
     put(server, "abc");
     get(client, "abc");
@@ -256,17 +257,20 @@ static void test_directions(void **state)
 static void test_arguments(void **state)
 {
     (void)state;
-    assert_no_handle(make_server(0, PIPE_TYPE_BYTE, 1), 87);
+    assert_no_handle(make_server(0, PIPE_TYPE_BYTE, 1), SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* Wine takes any number */
-    assert_no_handle(make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 0), 87);
-    assert_no_handle(make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 256), 87);
-#endif
     assert_no_handle(
-        make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE | PIPE_READMODE_MESSAGE, 1), 87);
-    assert_no_handle(CreateNamedPipeA("ndspi-test", PIPE_ACCESS_DUPLEX, 0, 1, 0, 0, 0, NULL), 123);
-    assert_no_handle(make_client(GENERIC_READ, 0), 2);
-    assert_fails(ConnectNamedPipe((HANDLE)0x12345670, NULL), 6);
-    assert_fails(DisconnectNamedPipe((HANDLE)0x12345670), 6);
+        make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_no_handle(
+        make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 256), SPEC_ERROR_INVALID_PARAMETER);
+#endif
+    assert_no_handle(make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE | PIPE_READMODE_MESSAGE, 1),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_no_handle(CreateNamedPipeA("ndspi-test", PIPE_ACCESS_DUPLEX, 0, 1, 0, 0, 0, NULL),
+        SPEC_ERROR_INVALID_NAME);
+    assert_no_handle(make_client(GENERIC_READ, 0), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(ConnectNamedPipe((HANDLE)0x12345670, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DisconnectNamedPipe((HANDLE)0x12345670), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_case_does_not_count(void **state)
@@ -318,11 +322,11 @@ static void test_state_and_info(void **state)
     assert_true(GetNamedPipeHandleStateA(client, &mode, NULL, NULL, NULL, NULL, 0));
     assert_int_equal(mode, PIPE_NOWAIT);
     mode = 0x40;
-    assert_fails(SetNamedPipeHandleState(client, &mode, NULL, NULL), 87);
+    assert_fails(SetNamedPipeHandleState(client, &mode, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
     close_pair(NULL);
     pair(0, PIPE_TYPE_BYTE);
     mode = PIPE_READMODE_MESSAGE;
-    assert_fails(SetNamedPipeHandleState(client, &mode, NULL, NULL), 87);
+    assert_fails(SetNamedPipeHandleState(client, &mode, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_pipe_that_does_not_wait(void **state)
@@ -332,11 +336,11 @@ static void test_pipe_that_does_not_wait(void **state)
 
     (void)state;
     server = make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE | PIPE_NOWAIT, 1);
-    assert_fails(ConnectNamedPipe(server, NULL), 536);
+    assert_fails(ConnectNamedPipe(server, NULL), SPEC_ERROR_PIPE_LISTENING);
     client = make_client(GENERIC_READ | GENERIC_WRITE, 0);
-    assert_fails(ConnectNamedPipe(server, NULL), 535);
+    assert_fails(ConnectNamedPipe(server, NULL), SPEC_ERROR_PIPE_CONNECTED);
     for (int i = 0; i < 3; i++) {
-        assert_fails(ReadFile(server, buffer, 8, &done, NULL), 232);
+        assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_NO_DATA);
         put(client, "abc");
         get(server, "abc");
     }
@@ -345,7 +349,7 @@ static void test_pipe_that_does_not_wait(void **state)
     client = NULL;
     assert_true(DisconnectNamedPipe(server));
     assert_true(ConnectNamedPipe(server, NULL));
-    assert_fails(ConnectNamedPipe(server, NULL), 536);
+    assert_fails(ConnectNamedPipe(server, NULL), SPEC_ERROR_PIPE_LISTENING);
 #endif
 }
 
@@ -368,7 +372,7 @@ static void test_transaction(void **state)
 
     (void)state;
     pair(0, PIPE_TYPE_MESSAGE | PIPE_READMODE_MESSAGE);
-    assert_fails(TransactNamedPipe(client, "abc", 3, buffer, 8, &done, NULL), 230);
+    assert_fails(TransactNamedPipe(client, "abc", 3, buffer, 8, &done, NULL), SPEC_ERROR_BAD_PIPE);
     assert_true(SetNamedPipeHandleState(client, &mode, NULL, NULL));
     thread = CreateThread(NULL, 0, answer_thread, NULL, 0, NULL);
     assert_true(TransactNamedPipe(client, "abc", 3, buffer, 8, &done, NULL));
@@ -377,7 +381,7 @@ static void test_transaction(void **state)
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
     assert_true(CloseHandle(thread));
     put(server, "unread");
-    assert_fails(TransactNamedPipe(client, "abc", 3, buffer, 8, &done, NULL), 231);
+    assert_fails(TransactNamedPipe(client, "abc", 3, buffer, 8, &done, NULL), SPEC_ERROR_PIPE_BUSY);
 }
 
 static void test_call(void **state)
@@ -387,9 +391,10 @@ static void test_call(void **state)
     HANDLE thread;
 
     (void)state;
-    assert_fails(CallNamedPipe(pipe_path(), (void *)"abc", 3, buffer, 8, &done, 1), 2);
-    assert_fails(
-        CallNamedPipeW(L"\\\\.\\pipe\\ndspi-test-none", buffer, 3, buffer, 8, &done, 1), 2);
+    assert_fails(CallNamedPipe(pipe_path(), (void *)"abc", 3, buffer, 8, &done, 1),
+        SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(CallNamedPipeW(L"\\\\.\\pipe\\ndspi-test-none", buffer, 3, buffer, 8, &done, 1),
+        SPEC_ERROR_FILE_NOT_FOUND);
     server = make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_MESSAGE | PIPE_READMODE_MESSAGE, 1);
     thread = CreateThread(NULL, 0, answer_thread, NULL, 0, NULL);
     assert_true(
@@ -399,7 +404,7 @@ static void test_call(void **state)
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
     assert_true(CloseHandle(thread));
     assert_fails(CallNamedPipeA(pipe_path(), (void *)"abc", 3, buffer, 8, &done, NMPWAIT_NOWAIT),
-        DIFFERS(231, 121, "Wine waits for 1 ms"));
+        DIFFERS(SPEC_ERROR_PIPE_BUSY, SPEC_ERROR_SEM_TIMEOUT, "Wine waits for 1 ms"));
 }
 
 static DWORD WINAPI flush_thread(LPVOID result)
@@ -441,7 +446,7 @@ static void flush_while_the_reader_leaves(bool read_some)
     assert_true(CloseHandle(client));
     client = INVALID_HANDLE_VALUE;
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
-    assert_int_equal(result, 109);
+    assert_int_equal(result, SPEC_ERROR_BROKEN_PIPE);
     assert_true(CloseHandle(thread));
 }
 

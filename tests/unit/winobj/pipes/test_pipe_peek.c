@@ -31,8 +31,9 @@ static void test_peek(void **state)
     get(server, "xyz");
     assert_true(CloseHandle(client));
     client = NULL;
-    assert_fails(PeekNamedPipe(server, NULL, 0, NULL, &total, NULL), 109);
-    assert_fails(PeekNamedPipe((HANDLE)0x12345670, NULL, 0, NULL, &total, NULL), 6);
+    assert_fails(PeekNamedPipe(server, NULL, 0, NULL, &total, NULL), SPEC_ERROR_BROKEN_PIPE);
+    assert_fails(
+        PeekNamedPipe((HANDLE)0x12345670, NULL, 0, NULL, &total, NULL), SPEC_ERROR_INVALID_HANDLE);
     close_pair(NULL);
     pair(0, PIPE_TYPE_BYTE);
     put(client, "abcde");
@@ -59,7 +60,7 @@ static void test_peek_of_an_anonymous_pipe(void **state)
     get(server, "abcde");
     assert_true(CloseHandle(client));
     client = NULL;
-    assert_fails(PeekNamedPipe(server, NULL, 0, NULL, &total, NULL), 109);
+    assert_fails(PeekNamedPipe(server, NULL, 0, NULL, &total, NULL), SPEC_ERROR_BROKEN_PIPE);
 }
 
 /* Three writes are three pages in the pipe, and their octets need but two. */
@@ -102,7 +103,7 @@ static void test_peek_of_a_socket_as_a_standard_handle(void **state)
     assert_int_equal(total, 5);
     get(in, "abcde");
     close(ends[1]);
-    assert_fails(PeekNamedPipe(in, buffer, 8, &got, &total, NULL), 109);
+    assert_fails(PeekNamedPipe(in, buffer, 8, &got, &total, NULL), SPEC_ERROR_BROKEN_PIPE);
     close(ends[0]);
     dup2(before, 0);
     close(before);

@@ -75,7 +75,7 @@ static void test_message_between_processes(void **state)
     assert_memory_equal(text, "pong!", 5);
     assert_true(start_receive(other.from, text, 1));
     assert_int_equal(start_wait(&other), 7);
-    assert_fails(ReadFile(pipe, text, sizeof(text), &done, NULL), 109);
+    assert_fails(ReadFile(pipe, text, sizeof(text), &done, NULL), SPEC_ERROR_BROKEN_PIPE);
     assert_true(CloseHandle(pipe));
 }
 
@@ -92,13 +92,14 @@ static void test_killed_server(void **state)
     one = CreateFileA(path_of(other.id), GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
     assert_true(one != INVALID_HANDLE_VALUE);
     kill((pid_t)other.id, SIGKILL);
-    assert_fails(ReadFile(one, text, 1, &done, NULL), 109);
+    assert_fails(ReadFile(one, text, 1, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
     assert_int_equal(start_wait(&other), -1);
-    assert_fails(WaitNamedPipeA(path_of(other.id), NMPWAIT_WAIT_FOREVER), 2);
+    assert_fails(
+        WaitNamedPipeA(path_of(other.id), NMPWAIT_WAIT_FOREVER), SPEC_ERROR_FILE_NOT_FOUND);
     SetLastError(0);
     assert_true(CreateFileA(path_of(other.id), GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL) ==
                 INVALID_HANDLE_VALUE);
-    assert_win_error(2);
+    assert_win_error(SPEC_ERROR_FILE_NOT_FOUND);
     pipe = CreateNamedPipeA(path_of(other.id), PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE,
         PIPE_TYPE_MESSAGE, 1, 0, 0, 0, NULL);
     assert_true(pipe != INVALID_HANDLE_VALUE);
@@ -178,7 +179,7 @@ static void test_end_as_a_standard_handle(void **state)
             break;
         got += done;
     }
-    assert_win_error(109);
+    assert_win_error(SPEC_ERROR_BROKEN_PIPE);
     assert_int_equal(got, 5);
     assert_memory_equal(text, "hello", 5);
     assert_true(CloseHandle(at.hEvent));

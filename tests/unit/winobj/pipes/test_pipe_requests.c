@@ -25,7 +25,7 @@ static int teardown(void **state)
     return close_pair(state);
 }
 
-#define assert_pending(call) assert_fails(call, 997)
+#define assert_pending(call) assert_fails(call, SPEC_ERROR_IO_PENDING)
 
 static void assert_result(
     HANDLE end, OVERLAPPED *overlapped, BOOL expected, DWORD bytes, DWORD error)
@@ -67,7 +67,7 @@ static void test_connect_ends_when_a_client_comes(void **state)
     assert_true(client != INVALID_HANDLE_VALUE);
     assert_wait(WaitForSingleObject(at.hEvent, LONG_MS), WAIT_OBJECT_0);
     assert_result(server, &at, TRUE, 0, 0);
-    assert_fails(ConnectNamedPipe(server, &at), 535);
+    assert_fails(ConnectNamedPipe(server, &at), SPEC_ERROR_PIPE_CONNECTED);
 }
 
 static void test_packets_are_in_the_order_of_the_requests(void **state)
@@ -89,7 +89,7 @@ static void test_packets_are_in_the_order_of_the_requests(void **state)
     put(client, "01234567");
     assert_ptr_equal(packet(TRUE, 1, 0), &reads[0]);
     assert_ptr_equal(packet(TRUE, 2, 0), &reads[1]);
-    assert_ptr_equal(packet(FALSE, 4, 234), &reads[2]);
+    assert_ptr_equal(packet(FALSE, 4, SPEC_ERROR_MORE_DATA), &reads[2]);
     assert_memory_equal(buffers[1], "bc", 2);
     assert_true(WriteFile(server, "ok", 2, NULL, &write) || GetLastError() == ERROR_IO_PENDING);
     assert_ptr_equal(packet(TRUE, 2, 0), &write);
@@ -184,9 +184,9 @@ static void test_empty_messages_wait_for_a_reader_that_peeks_alone(void **state)
         written = WriteFile(client, "", 0, NULL, &write);
     }
     assert_false(written);
-    assert_win_error(997);
+    assert_win_error(SPEC_ERROR_IO_PENDING);
     assert_true(CancelIoEx(client, &write));
-    assert_result(client, &write, FALSE, 0, 995);
+    assert_result(client, &write, FALSE, 0, SPEC_ERROR_OPERATION_ABORTED);
 }
 #endif
 
@@ -200,15 +200,15 @@ static void test_cancel(void **state)
     server = make_server(PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE, 1);
     assert_pending(ConnectNamedPipe(server, &connect));
     assert_true(CancelIoEx(server, &connect));
-    assert_result(server, &connect, FALSE, 0, 995);
+    assert_result(server, &connect, FALSE, 0, SPEC_ERROR_OPERATION_ABORTED);
     client = make_client(GENERIC_READ | GENERIC_WRITE, 0);
     for (int i = 0; i < 2; i++)
         assert_pending(ReadFile(server, buffer, 8, NULL, &reads[i]));
     assert_true(CancelIoEx(server, &reads[1]));
-    assert_result(server, &reads[1], FALSE, 0, 995);
+    assert_result(server, &reads[1], FALSE, 0, SPEC_ERROR_OPERATION_ABORTED);
     assert_false(HasOverlappedIoCompleted(&reads[0]));
     assert_true(CancelIo(server));
-    assert_result(server, &reads[0], FALSE, 0, 995);
+    assert_result(server, &reads[0], FALSE, 0, SPEC_ERROR_OPERATION_ABORTED);
     put(client, "abc");
     assert_true(ReadFile(server, buffer, 8, NULL, &reads[0]) || GetLastError() == ERROR_IO_PENDING);
     assert_result(server, &reads[0], TRUE, 3, 0);
@@ -224,12 +224,12 @@ static void test_pending_read_when_the_other_end_goes(void **state)
     assert_pending(ReadFile(server, buffer, 8, NULL, &at));
     assert_true(CloseHandle(client));
     client = NULL;
-    assert_result(server, &at, FALSE, 0, 109);
+    assert_result(server, &at, FALSE, 0, SPEC_ERROR_BROKEN_PIPE);
     close_pair(NULL);
     pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_MESSAGE);
     assert_pending(ReadFile(client, buffer, 8, NULL, &at));
     assert_true(DisconnectNamedPipe(server));
-    assert_result(client, &at, FALSE, 0, 233);
+    assert_result(client, &at, FALSE, 0, SPEC_ERROR_PIPE_NOT_CONNECTED);
 }
 
 static void test_disconnect_ends_what_is_pending(void **state)
@@ -241,7 +241,7 @@ static void test_disconnect_ends_what_is_pending(void **state)
     pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE);
     assert_pending(ReadFile(server, buffer, 8, NULL, &at));
     assert_true(DisconnectNamedPipe(server));
-    assert_result(server, &at, FALSE, 0, 233);
+    assert_result(server, &at, FALSE, 0, SPEC_ERROR_PIPE_NOT_CONNECTED);
 }
 
 static void test_close_cancels(void **state)
@@ -255,7 +255,10 @@ static void test_close_cancels(void **state)
     assert_pending(ReadFile(server, buffer, 8, NULL, &at));
     assert_true(CloseHandle(server));
     server = NULL;
-    assert_ptr_equal(packet(FALSE, 0, DIFFERS(995, 109, "Wine ends it as a broken pipe")), &at);
+    assert_ptr_equal(packet(FALSE, 0,
+                         DIFFERS(SPEC_ERROR_OPERATION_ABORTED, SPEC_ERROR_BROKEN_PIPE,
+                             "Wine ends it as a broken pipe")),
+        &at);
 }
 
 static void test_overlapped_handle_needs_an_overlapped(void **state)
@@ -266,8 +269,8 @@ static void test_overlapped_handle_needs_an_overlapped(void **state)
     (void)state;
     pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE);
 #ifndef _WIN32 /* Wine waits */
-    assert_fails(ReadFile(server, buffer, 8, &done, NULL), 87);
-    assert_fails(WriteFile(server, buffer, 8, &done, NULL), 87);
+    assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(WriteFile(server, buffer, 8, &done, NULL), SPEC_ERROR_INVALID_PARAMETER);
 #else
     (void)buffer;
     (void)done;
@@ -328,12 +331,12 @@ static void test_cancel_against_completion(void **state)
         assert_result(server, &write, TRUE, sizeof(i), 0);
         do {
             if (!ReadFile(server, &number, sizeof(number), NULL, &read)) {
-                assert_win_error(997);
+                assert_win_error(SPEC_ERROR_IO_PENDING);
                 CancelIoEx(server, &read);
             }
             ended = GetOverlappedResult(server, &read, &done, TRUE);
             if (!ended)
-                assert_win_error(995);
+                assert_win_error(SPEC_ERROR_OPERATION_ABORTED);
         } while (!ended);
         assert_int_equal(done, sizeof(number));
         assert_int_equal(number, i);

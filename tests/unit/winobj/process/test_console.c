@@ -122,12 +122,12 @@ static BOOL WINAPI no_event(DWORD event)
 static void test_adding_and_removing(void **state)
 {
     (void)state;
-    assert_fails(SetConsoleCtrlHandler(no_event, FALSE), 87);
+    assert_fails(SetConsoleCtrlHandler(no_event, FALSE), SPEC_ERROR_INVALID_PARAMETER);
     assert_true(SetConsoleCtrlHandler(no_event, TRUE));
     assert_true(SetConsoleCtrlHandler(no_event, TRUE));
     assert_true(SetConsoleCtrlHandler(no_event, FALSE));
     assert_true(SetConsoleCtrlHandler(no_event, FALSE));
-    assert_fails(SetConsoleCtrlHandler(no_event, FALSE), 87);
+    assert_fails(SetConsoleCtrlHandler(no_event, FALSE), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 int main(void)

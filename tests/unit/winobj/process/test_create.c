@@ -33,7 +33,7 @@ static void read_all(HANDLE from, char *text, DWORD room)
 
     while (ReadFile(from, text + have, room - 1 - have, &done, NULL))
         have += done;
-    assert_win_error(109);
+    assert_win_error(SPEC_ERROR_BROKEN_PIPE);
     text[have] = 0;
 }
 
@@ -134,12 +134,13 @@ static void test_what_cannot_be_started(void **state)
     (void)state;
     assert_fails(CreateProcessA(".\\no_such_program", NULL, NULL, NULL, FALSE, 0, NULL, NULL,
                      &startup, &process),
-        2);
+        SPEC_ERROR_FILE_NOT_FOUND);
     assert_fails(
-        CreateProcessA(NULL, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process), 2);
+        CreateProcessA(NULL, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process),
+        SPEC_ERROR_FILE_NOT_FOUND);
     assert_fails(CreateProcessA(
                      self, NULL, NULL, NULL, FALSE, 0, NULL, "no_such_folder", &startup, &process),
-        267);
+        SPEC_ERROR_DIRECTORY);
 }
 
 static void test_wide_form(void **state)
@@ -338,14 +339,14 @@ static void test_pipe_ends(void **state)
     assert_int_equal(done, 4);
     assert_true(ReadFile(read_end, text, 8, &done, NULL)); /* as much as there is */
     assert_int_equal(done, 2);
-    assert_fails(WriteFile(read_end, text, 1, &done, NULL), 5);
-    assert_fails(ReadFile(write_end, text, 1, &done, NULL), 5);
+    assert_fails(WriteFile(read_end, text, 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(ReadFile(write_end, text, 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(write_end));
-    assert_fails(ReadFile(read_end, text, 8, &done, NULL), 109);
+    assert_fails(ReadFile(read_end, text, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
     assert_true(CloseHandle(read_end));
     assert_true(CreatePipe(&read_end, &write_end, NULL, 4096));
     assert_true(CloseHandle(read_end));
-    assert_fails(WriteFile(write_end, text, 1, &done, NULL), 232);
+    assert_fails(WriteFile(write_end, text, 1, &done, NULL), SPEC_ERROR_NO_DATA);
     assert_true(CloseHandle(write_end));
 }
 
@@ -360,7 +361,7 @@ static void test_standard_handles(void **state)
     assert_ptr_equal(GetStdHandle(STD_ERROR_HANDLE), write_end);
     assert_true(SetStdHandle(STD_ERROR_HANDLE, before));
     assert_ptr_equal(GetStdHandle(1), INVALID_HANDLE_VALUE);
-    assert_win_error(6);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(read_end));
     assert_true(CloseHandle(write_end));
 }

@@ -112,7 +112,7 @@ static void test_terminate_process(void **state)
     (void)state;
     assert_int_equal(run("terminate"), 9);
     assert_string_equal(written(), "");
-    assert_fails(TerminateProcess(NULL, 1), 6);
+    assert_fails(TerminateProcess(NULL, 1), SPEC_ERROR_INVALID_HANDLE);
 }
 
 int main(int argc, char **argv)

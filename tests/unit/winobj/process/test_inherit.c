@@ -71,7 +71,7 @@ static void test_event(void **state)
         DUPLICATE_SAME_ACCESS)); /* the flag is the handle's */
     assert_true(GetHandleInformation(other, &flags));
     assert_int_equal(flags, 0);
-    assert_int_equal(run("set", other), 6);
+    assert_int_equal(run("set", other), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(other));
     assert_true(DuplicateHandle(
         GetCurrentProcess(), event, GetCurrentProcess(), &other, 0, TRUE, DUPLICATE_SAME_ACCESS));
@@ -79,7 +79,7 @@ static void test_event(void **state)
     assert_int_equal(run("set", other), 0);
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     assert_true(SetHandleInformation(other, HANDLE_FLAG_INHERIT, 0));
-    assert_int_equal(run("set", other), 6);
+    assert_int_equal(run("set", other), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(other));
     assert_true(CloseHandle(event));
 }
@@ -106,14 +106,16 @@ static void test_objects_with_names(void **state)
     LONG before = 77;
 
     (void)state;
-    assert_int_equal(run("set", event), 6);
+    assert_int_equal(run("set", event), SPEC_ERROR_INVALID_HANDLE);
     opened = checked(OpenEventA(EVENT_MODIFY_STATE | SYNCHRONIZE, TRUE, "ndspi-inherit"));
     assert_int_equal(run("wait", opened), 0);
     assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
     assert_int_equal(run("release", semaphore), 0);
     assert_true(ReleaseSemaphore(semaphore, 1, &before));
     assert_int_equal(before, 1);
-    assert_int_equal(run("release", semaphore), DIFFERS(298 & 255, 298, "exit codes have 8 bits"));
+    assert_int_equal(
+        run("release", semaphore), DIFFERS(SPEC_ERROR_TOO_MANY_POSTS & 255,
+                                       SPEC_ERROR_TOO_MANY_POSTS, "exit codes have 8 bits"));
     assert_int_equal(run("acquire", mutex), 0);
     assert_wait(WaitForSingleObject(mutex, LONG_MS), WAIT_ABANDONED);
     assert_true(ReleaseMutex(mutex));
@@ -169,7 +171,7 @@ static void test_file(void **state)
         CreateFileA("ndspi_inherit_file", GENERIC_READ,
             FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL),
         INVALID_HANDLE_VALUE);
-    assert_win_error(32);
+    assert_win_error(SPEC_ERROR_SHARING_VIOLATION);
     assert_true(CloseHandle(file));
     assert_int_equal(GetFileAttributesA("ndspi_inherit_file"), INVALID_FILE_ATTRIBUTES);
 }
@@ -189,7 +191,7 @@ static void test_ends_of_pipes(void **state)
     assert_true(CloseHandle(write_end));
     assert_true(ReadFile(read_end, text, 8, &done, NULL));
     assert_int_equal(done, 5);
-    assert_fails(ReadFile(read_end, text, 8, &done, NULL), 109);
+    assert_fails(ReadFile(read_end, text, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
     assert_int_equal(ended(process), 0);
     assert_true(CloseHandle(read_end));
 
@@ -202,7 +204,7 @@ static void test_ends_of_pipes(void **state)
     assert_int_equal(done, 5);
     assert_memory_equal(text, "hello", 5);
     assert_int_equal(ended(process), 0);
-    assert_fails(ReadFile(pipe, text, 8, &done, NULL), 109);
+    assert_fails(ReadFile(pipe, text, 8, &done, NULL), SPEC_ERROR_BROKEN_PIPE);
     assert_true(CloseHandle(pipe));
 }
 
@@ -251,7 +253,7 @@ static void test_list_of_handles(void **state)
     (void)state;
     assert_int_equal(ended(start("set", list[0], list, 2)), 0);
     assert_int_equal(ended(start("set", list[1], list, 2)), 0);
-    assert_int_equal(ended(start("set", left_out, list, 2)), 6);
+    assert_int_equal(ended(start("set", left_out, list, 2)), SPEC_ERROR_INVALID_HANDLE);
     assert_wait(WaitForMultipleObjects(2, list, TRUE, 0), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(left_out, 0), WAIT_TIMEOUT);
     assert_true(CloseHandle(left_out));
@@ -286,30 +288,35 @@ static void test_lists_of_attributes(void **state)
     LPPROC_THREAD_ATTRIBUTE_LIST list = (LPPROC_THREAD_ATTRIBUTE_LIST)memory;
 
     (void)state;
-    assert_fails(InitializeProcThreadAttributeList(NULL, 1, 0, &size), 122);
+    assert_fails(
+        InitializeProcThreadAttributeList(NULL, 1, 0, &size), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(size, 48);
-    assert_fails(InitializeProcThreadAttributeList(NULL, 2, 0, &size), 122);
+    assert_fails(
+        InitializeProcThreadAttributeList(NULL, 2, 0, &size), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(size, 72);
     assert_fails(InitializeProcThreadAttributeList(NULL, 2, 1, &size),
-        DIFFERS(87, 122, "Wine does not look at the flags"));
+        DIFFERS(SPEC_ERROR_INVALID_PARAMETER, SPEC_ERROR_INSUFFICIENT_BUFFER,
+            "Wine does not look at the flags"));
     size = 71;
-    assert_fails(InitializeProcThreadAttributeList(list, 2, 0, &size), 122);
+    assert_fails(
+        InitializeProcThreadAttributeList(list, 2, 0, &size), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(size, 72);
     assert_true(InitializeProcThreadAttributeList(list, 2, 0, &size));
-    assert_fails(UpdateProcThreadAttribute(list, 0, 0x3999, &handle, 8, NULL, NULL), 50);
+    assert_fails(UpdateProcThreadAttribute(list, 0, 0x3999, &handle, 8, NULL, NULL),
+        SPEC_ERROR_NOT_SUPPORTED);
     assert_fails(UpdateProcThreadAttribute(
                      list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &handle, 7, NULL, NULL),
-        24);
+        SPEC_ERROR_BAD_LENGTH);
     assert_true(UpdateProcThreadAttribute(
         list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &handle, 8, NULL, NULL));
     assert_fails(UpdateProcThreadAttribute(
                      list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &handle, 8, NULL, NULL),
-        698);
+        SPEC_ERROR_OBJECT_NAME_EXISTS);
     DeleteProcThreadAttributeList(list);
     assert_true(InitializeProcThreadAttributeList(list, 0, 0, &size));
     assert_fails(UpdateProcThreadAttribute(
                      list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &handle, 8, NULL, NULL),
-        31);
+        SPEC_ERROR_GEN_FAILURE);
     DeleteProcThreadAttributeList(list);
 }
 
@@ -350,14 +357,15 @@ static void test_what_is_refused(void **state)
     SIZE_T size = sizeof(memory);
 
     (void)state;
-    assert_fails(SetHandleInformation(event, HANDLE_FLAG_INHERIT, 1), 50);
-    assert_fails(SetHandleInformation(timer, HANDLE_FLAG_INHERIT, 1), 50);
+    assert_fails(SetHandleInformation(event, HANDLE_FLAG_INHERIT, 1), SPEC_ERROR_NOT_SUPPORTED);
+    assert_fails(SetHandleInformation(timer, HANDLE_FLAG_INHERIT, 1), SPEC_ERROR_NOT_SUPPORTED);
     assert_fails(DuplicateHandle(GetCurrentProcess(), timer, GetCurrentProcess(), &made, 0, TRUE,
                      DUPLICATE_SAME_ACCESS),
-        50);
+        SPEC_ERROR_NOT_SUPPORTED);
     assert_null(made);
-    assert_fails(SetHandleInformation(event, HANDLE_FLAG_PROTECT_FROM_CLOSE, 0), 50);
-    assert_fails(SetHandleInformation(NULL, HANDLE_FLAG_INHERIT, 1), 6);
+    assert_fails(
+        SetHandleInformation(event, HANDLE_FLAG_PROTECT_FROM_CLOSE, 0), SPEC_ERROR_NOT_SUPPORTED);
+    assert_fails(SetHandleInformation(NULL, HANDLE_FLAG_INHERIT, 1), SPEC_ERROR_INVALID_HANDLE);
 
     startup.lpAttributeList = (LPPROC_THREAD_ATTRIBUTE_LIST)memory;
     assert_true(InitializeProcThreadAttributeList(startup.lpAttributeList, 1, 0, &size));
@@ -365,21 +373,21 @@ static void test_what_is_refused(void **state)
         PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &event, sizeof(event), NULL, NULL));
     assert_fails(CreateProcessA(self, command, NULL, NULL, TRUE, EXTENDED_STARTUPINFO_PRESENT, NULL,
                      NULL, &startup.StartupInfo, &process),
-        87); /* the event has not the flag */
+        SPEC_ERROR_INVALID_PARAMETER); /* the event has not the flag */
     assert_fails(CreateProcessA(self, command, NULL, NULL, FALSE, EXTENDED_STARTUPINFO_PRESENT,
                      NULL, NULL, &startup.StartupInfo, &process),
-        87);
+        SPEC_ERROR_INVALID_PARAMETER);
     startup.StartupInfo.cb = sizeof(STARTUPINFOA);
     assert_fails(CreateProcessA(self, command, NULL, NULL, FALSE, EXTENDED_STARTUPINFO_PRESENT,
                      NULL, NULL, &startup.StartupInfo, &process),
-        87);
+        SPEC_ERROR_INVALID_PARAMETER);
 
     pipe = checked(CreateNamedPipeA("\\\\.\\pipe\\ndspi-inherit-refused", PIPE_ACCESS_DUPLEX,
         PIPE_TYPE_BYTE, 1, 0, 0, 0, &inherited));
     startup.StartupInfo.cb = sizeof(startup);
     assert_fails(CreateProcessA(self, command, NULL, NULL, TRUE, 0, NULL, NULL,
                      &startup.StartupInfo, &process),
-        50); /* it listens */
+        SPEC_ERROR_NOT_SUPPORTED); /* it listens */
     assert_true(CloseHandle(pipe));
     assert_true(CloseHandle(timer));
     assert_true(CloseHandle(event));
@@ -448,13 +456,15 @@ static int run_with_table(unsigned count, int same_as, char filling)
 static void test_tables_of_anybody(void **state)
 {
     (void)state;
-    assert_int_equal(run_with_table(1, 0, 0), 6);
-    assert_int_equal(run_with_table(1, 1000000, 0), 6);
-    assert_int_equal(run_with_table(1, -2, 0), 6);
-    assert_int_equal(run_with_table(1, -1, 'x'), 6);
-    assert_int_equal(run_with_table(1, -1, 0), 6); /* a table, with no known kind */
-    assert_int_equal(run_with_table(2, -1, 0), 6); /* shorter than it says */
-    assert_int_equal(run_with_table(5000, -1, 0), 6);
+    assert_int_equal(run_with_table(1, 0, 0), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(run_with_table(1, 1000000, 0), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(run_with_table(1, -2, 0), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(run_with_table(1, -1, 'x'), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(
+        run_with_table(1, -1, 0), SPEC_ERROR_INVALID_HANDLE); /* a table, with no known kind */
+    assert_int_equal(
+        run_with_table(2, -1, 0), SPEC_ERROR_INVALID_HANDLE); /* shorter than it says */
+    assert_int_equal(run_with_table(5000, -1, 0), SPEC_ERROR_INVALID_HANDLE);
 }
 #endif
 

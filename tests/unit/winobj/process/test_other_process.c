@@ -67,7 +67,7 @@ static void test_a_wait_for_a_process_ends_with_it_and_finds_its_exit_code(void 
     (void)state;
     assert_int_equal(GetProcessId(process), self.id);
     assert_true(GetExitCodeProcess(process, &code));
-    assert_int_equal(code, 259);
+    assert_int_equal(code, SPEC_STILL_ACTIVE);
     assert_wait(WaitForSingleObject(process, 0), WAIT_TIMEOUT);
     assert_true(start_send(self.to, "e", 1));
     assert_wait(WaitForSingleObject(process, LONG_MS), WAIT_OBJECT_0);
@@ -95,7 +95,7 @@ static void test_a_terminated_process_has_the_code_that_it_was_given(void **stat
     assert_true(GetExitCodeProcess(process, &code));
     assert_int_equal(code, 0x12345678);
 #ifndef _WIN32 /* Wine answers TRUE */
-    assert_fails(TerminateProcess(process, 1), 5);
+    assert_fails(TerminateProcess(process, 1), SPEC_ERROR_ACCESS_DENIED);
 #endif
     assert_true(GetExitCodeProcess(process, &code));
     assert_int_equal(code, 0x12345678);
@@ -113,11 +113,13 @@ static void test_a_right_that_a_handle_lacks_is_refused(void **state)
     char text[16];
 
     (void)state;
-    assert_fails(TerminateProcess(process, 1), 5);
-    assert_fails(GetExitCodeProcess(process, &code), 5);
-    assert_fails(GetProcessId(process), 5);
-    assert_fails(ReadProcessMemory(process, place.text, text, 16, &copied), 5);
-    assert_fails(WriteProcessMemory(process, place.text, text, 16, &copied), 5);
+    assert_fails(TerminateProcess(process, 1), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(GetExitCodeProcess(process, &code), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(GetProcessId(process), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(
+        ReadProcessMemory(process, place.text, text, 16, &copied), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(
+        WriteProcessMemory(process, place.text, text, 16, &copied), SPEC_ERROR_ACCESS_DENIED);
     assert_wait(WaitForSingleObject(process, 0), WAIT_TIMEOUT);
     assert_true(CloseHandle(process));
     assert_true(start_send(self.to, "e", 1));
@@ -130,17 +132,17 @@ static void test_a_process_that_is_not_there_is_an_invalid_parameter(void **stat
     DWORD code;
 
     (void)state;
-    assert_fails(OpenProcess(PROCESS_ALL_ACCESS, FALSE, 0), 87);
-    assert_fails(OpenProcess(PROCESS_ALL_ACCESS, FALSE, 0x7ffffff0), 87);
-    assert_fails(OpenProcess(PROCESS_ALL_ACCESS, FALSE, 0xfffffff0), 87);
-    assert_fails(GetExitCodeProcess(event, &code), 6);
-    assert_fails(GetExitCodeProcess(NULL, &code), 6);
-    assert_fails(GetProcessId(event), 6);
-    assert_fails(TerminateProcess(event, 1), 6);
+    assert_fails(OpenProcess(PROCESS_ALL_ACCESS, FALSE, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(OpenProcess(PROCESS_ALL_ACCESS, FALSE, 0x7ffffff0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(OpenProcess(PROCESS_ALL_ACCESS, FALSE, 0xfffffff0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(GetExitCodeProcess(event, &code), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetExitCodeProcess(NULL, &code), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetProcessId(event), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(TerminateProcess(event, 1), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(event));
     assert_int_equal(GetProcessId(GetCurrentProcess()), GetCurrentProcessId());
     assert_true(GetExitCodeProcess(GetCurrentProcess(), &code));
-    assert_int_equal(code, 259);
+    assert_int_equal(code, SPEC_STILL_ACTIVE);
 }
 
 static void test_memory_of_a_process_is_read_and_written(void **state)
@@ -173,28 +175,35 @@ static void test_memory_that_is_not_there_is_told_from_the_callers(void **state)
 
     (void)state;
 #ifndef _WIN32 /* Wine reads memory that was decommitted, and copies all or nothing */
-    assert_fails(ReadProcessMemory(process, place.pages + 0x10000, text, 16, &copied), 299);
+    assert_fails(ReadProcessMemory(process, place.pages + 0x10000, text, 16, &copied),
+        SPEC_ERROR_PARTIAL_COPY);
     assert_int_equal(copied, 0);
-    assert_fails(ReadProcessMemory(process, place.pages, text, 0x20000, &copied), 299);
+    assert_fails(
+        ReadProcessMemory(process, place.pages, text, 0x20000, &copied), SPEC_ERROR_PARTIAL_COPY);
     assert_int_equal(copied, 0x10000);
     assert_int_equal(text[0xffff], 'p');
     assert_int_equal(text[0x10000], 0);
     copied = 99;
-    assert_fails(WriteProcessMemory(process, place.pages + 0x8000, text, 0x10000, &copied), 299);
+    assert_fails(WriteProcessMemory(process, place.pages + 0x8000, text, 0x10000, &copied),
+        SPEC_ERROR_PARTIAL_COPY);
     assert_int_equal(copied, 0x8000);
-    assert_fails(ReadProcessMemory(process, place.text, (void *)8, 16, &copied), 998);
+    assert_fails(
+        ReadProcessMemory(process, place.text, (void *)8, 16, &copied), SPEC_ERROR_NOACCESS);
     assert_int_equal(copied, 0);
-    assert_fails(WriteProcessMemory(process, place.text, (void *)8, 16, &copied), 998);
+    assert_fails(
+        WriteProcessMemory(process, place.text, (void *)8, 16, &copied), SPEC_ERROR_NOACCESS);
     assert_int_equal(copied, 0);
 #endif
     assert_true(start_send(self.to, "e", 1));
     assert_int_equal(start_wait(&self), 44);
 #ifndef _WIN32 /* Wine answers for a process that has ended as for memory that is not there */
-    assert_fails(ReadProcessMemory(process, place.text, text, 16, &copied), 5);
+    assert_fails(
+        ReadProcessMemory(process, place.text, text, 16, &copied), SPEC_ERROR_ACCESS_DENIED);
     assert_int_equal(copied, 0);
 #endif
     assert_true(CloseHandle(process));
-    assert_fails(ReadProcessMemory(process, place.text, text, 16, &copied), 6);
+    assert_fails(
+        ReadProcessMemory(process, place.text, text, 16, &copied), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_own_memory_by_the_current_process(void **state)
@@ -244,7 +253,7 @@ static void test_a_process_of_another_user_is_refused(void **state)
 
     (void)state;
     if (geteuid()) { /* process 1 is root's */
-        assert_fails(OpenProcess(PROCESS_QUERY_INFORMATION, FALSE, 1), 5);
+        assert_fails(OpenProcess(PROCESS_QUERY_INFORMATION, FALSE, 1), SPEC_ERROR_ACCESS_DENIED);
         return;
     }
     self = start("exit", &place);
@@ -252,7 +261,7 @@ static void test_a_process_of_another_user_is_refused(void **state)
     if (!user) {
         bool refused = !setuid(65534) && !OpenProcess(PROCESS_VM_READ, FALSE, self.id);
 
-        _exit(refused && GetLastError() == 5 ? 0 : 1);
+        _exit(refused && GetLastError() == SPEC_ERROR_ACCESS_DENIED ? 0 : 1);
     }
     assert_int_equal(waitpid(user, &status, 0), user);
     assert_int_equal(status, 0);
@@ -265,8 +274,9 @@ static void test_a_signal_is_an_exit_code(void **state)
     static const struct {
         int signal;
         DWORD code;
-    } rows[] = { { SIGSEGV, 0xC0000005 }, { SIGFPE, 0xC0000094 }, { SIGINT, 0xC000013A },
-        { SIGABRT, 0xC0000409 }, { SIGKILL, 137 } };
+    } rows[] = { { SIGSEGV, SPEC_STATUS_ACCESS_VIOLATION },
+        { SIGFPE, SPEC_STATUS_INTEGER_DIVIDE_BY_ZERO }, { SIGINT, SPEC_STATUS_CONTROL_C_EXIT },
+        { SIGABRT, SPEC_STATUS_STACK_BUFFER_OVERRUN }, { SIGKILL, 137 } };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -319,8 +329,8 @@ static void test_processes_are_listed_while_they_live(void **state)
     assert_true(EnumProcesses(NULL, 0, &filled));
     assert_int_equal(filled, 0);
 #ifndef _WIN32 /* Wine writes to NULL; on Windows the name without K32 is in psapi.dll */
-    assert_fails(EnumProcesses(NULL, 4, &filled), 998);
-    assert_fails(EnumProcesses(ids, 4, NULL), 998);
+    assert_fails(EnumProcesses(NULL, 4, &filled), SPEC_ERROR_NOACCESS);
+    assert_fails(EnumProcesses(ids, 4, NULL), SPEC_ERROR_NOACCESS);
 #endif
     function = (BOOL(WINAPI *)(DWORD *, DWORD, LPDWORD))(ULONG_PTR)GetProcAddress(
         LoadLibraryA("psapi.dll"), "EnumProcesses");

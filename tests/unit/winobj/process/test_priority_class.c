@@ -96,7 +96,8 @@ static int raise_without_privilege(void)
     if (!(thread = CreateThread(NULL, 0, sleeper, NULL, 0, NULL)))
         return 21;
     SetLastError(0xdead);
-    if (SetPriorityClass(GetCurrentProcess(), ABOVE_NORMAL_PRIORITY_CLASS) || GetLastError() != 5 ||
+    if (SetPriorityClass(GetCurrentProcess(), ABOVE_NORMAL_PRIORITY_CLASS) ||
+        GetLastError() != SPEC_ERROR_ACCESS_DENIED ||
         GetPriorityClass(GetCurrentProcess()) != NORMAL_PRIORITY_CLASS ||
         getpriority(PRIO_PROCESS, 0) != getpriority(PRIO_PROCESS, GetThreadId(thread)))
         return 22;
@@ -105,7 +106,7 @@ static int raise_without_privilege(void)
     SetLastError(0xdead);
     if (CreateProcessA(program, command, NULL, NULL, FALSE, HIGH_PRIORITY_CLASS, NULL, NULL,
             &startup, &process) ||
-        GetLastError() != 5)
+        GetLastError() != SPEC_ERROR_ACCESS_DENIED)
         return 23;
     if (!SetPriorityClass(GetCurrentProcess(), BELOW_NORMAL_PRIORITY_CLASS) ||
         !CreateProcessA(program, command, NULL, NULL, FALSE, NORMAL_PRIORITY_CLASS, NULL, NULL,
@@ -174,24 +175,25 @@ static void test_the_class_of_this_process(void **state)
         skip();
     assert_int_equal(GetPriorityClass(GetCurrentProcess()), NORMAL_PRIORITY_CLASS);
     assert_true(SetPriorityClass(GetCurrentProcess(), NORMAL_PRIORITY_CLASS));
-    assert_fails(SetPriorityClass(GetCurrentProcess(), 0), 87);
-    assert_fails(SetPriorityClass(GetCurrentProcess(), 0x33), 87);
-    assert_fails(SetPriorityClass((HANDLE)0x12345670, 0x33), 87);
-    assert_fails(SetPriorityClass((HANDLE)0x12345670, NORMAL_PRIORITY_CLASS), 6);
-    assert_fails(GetPriorityClass((HANDLE)0x12345670), 6);
+    assert_fails(SetPriorityClass(GetCurrentProcess(), 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetPriorityClass(GetCurrentProcess(), 0x33), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetPriorityClass((HANDLE)0x12345670, 0x33), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        SetPriorityClass((HANDLE)0x12345670, NORMAL_PRIORITY_CLASS), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetPriorityClass((HANDLE)0x12345670), SPEC_ERROR_INVALID_HANDLE);
     assert_non_null(event = CreateEventW(NULL, TRUE, FALSE, NULL));
-    assert_fails(GetPriorityClass(event), 6);
+    assert_fails(GetPriorityClass(event), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(event));
-    assert_fails(GetPriorityClass(self), 5);
-    assert_fails(SetPriorityClass(self, NORMAL_PRIORITY_CLASS), 5);
+    assert_fails(GetPriorityClass(self), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(SetPriorityClass(self, NORMAL_PRIORITY_CLASS), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(self));
     self = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, GetCurrentProcessId());
     assert_int_equal(GetPriorityClass(self), NORMAL_PRIORITY_CLASS);
-    assert_fails(SetPriorityClass(self, NORMAL_PRIORITY_CLASS), 5);
+    assert_fails(SetPriorityClass(self, NORMAL_PRIORITY_CLASS), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(self));
     self = OpenProcess(PROCESS_SET_INFORMATION, FALSE, GetCurrentProcessId());
     assert_true(SetPriorityClass(self, NORMAL_PRIORITY_CLASS));
-    assert_fails(GetPriorityClass(self), 5);
+    assert_fails(GetPriorityClass(self), SPEC_ERROR_ACCESS_DENIED);
     assert_true(CloseHandle(self));
 }
 
@@ -264,8 +266,8 @@ static void test_the_class_of_another_process(void **state)
     assert_true(start_send(self.to, "e", 1));
     assert_int_equal(start_wait(&self), 0);
 #ifndef _WIN32 /* Wine remembers the class of a process that has ended */
-    assert_fails(GetPriorityClass(process), 5);
-    assert_fails(SetPriorityClass(process, IDLE_PRIORITY_CLASS), 5);
+    assert_fails(GetPriorityClass(process), SPEC_ERROR_ACCESS_DENIED);
+    assert_fails(SetPriorityClass(process, IDLE_PRIORITY_CLASS), SPEC_ERROR_ACCESS_DENIED);
 #endif
     assert_true(CloseHandle(process));
 }

@@ -25,12 +25,12 @@ static void test_modules(void **state)
         (DWORD(WINAPI *)(HANDLE, DWORD))(ULONG_PTR)GetProcAddress(kernel, "WaitForSingleObject");
     assert_non_null(function);
     assert_int_equal(function((HANDLE)0x12345678, 0), WAIT_FAILED);
-    assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
-    assert_fails(GetProcAddress(kernel, "NoSuchFunction"), ERROR_PROC_NOT_FOUND);
-    assert_fails(GetModuleHandleA("no-such-module.dll"), ERROR_MOD_NOT_FOUND);
-    assert_fails(LoadLibraryA("no-such-module.dll"), ERROR_MOD_NOT_FOUND);
-    assert_fails(LoadLibraryW(L"no-such-module.dll"), ERROR_MOD_NOT_FOUND);
-    assert_fails(LoadLibraryExA(NULL, NULL, 0), ERROR_MOD_NOT_FOUND);
+    assert_int_equal(GetLastError(), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetProcAddress(kernel, "NoSuchFunction"), SPEC_ERROR_PROC_NOT_FOUND);
+    assert_fails(GetModuleHandleA("no-such-module.dll"), SPEC_ERROR_MOD_NOT_FOUND);
+    assert_fails(LoadLibraryA("no-such-module.dll"), SPEC_ERROR_MOD_NOT_FOUND);
+    assert_fails(LoadLibraryW(L"no-such-module.dll"), SPEC_ERROR_MOD_NOT_FOUND);
+    assert_fails(LoadLibraryExA(NULL, NULL, 0), SPEC_ERROR_MOD_NOT_FOUND);
     assert_non_null(loaded = LoadLibraryExW(L"ws2_32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32));
     assert_non_null(GetProcAddress(loaded, "WSAStartup"));
     assert_true(FreeLibrary(loaded));
@@ -38,11 +38,11 @@ static void test_modules(void **state)
     assert_true(FreeLibrary(loaded));
     assert_non_null(loaded = LoadLibraryA("ws2_32"));
     assert_true(FreeLibrary(loaded));
-    assert_fails(FreeLibrary(NULL), ERROR_INVALID_HANDLE);
+    assert_fails(FreeLibrary(NULL), SPEC_ERROR_INVALID_HANDLE);
 #ifndef _WIN32 /* Wine does not look at the file; the count alone shows it, and others use Windows' own modules */
-    assert_fails(LoadLibraryExA("kernel32.dll", (HANDLE)8, 0), ERROR_INVALID_PARAMETER);
-    assert_fails(FreeLibrary(loaded), ERROR_INVALID_HANDLE);
-    assert_fails(GetProcAddress((HMODULE)&loaded, "x"), ERROR_MOD_NOT_FOUND);
+    assert_fails(LoadLibraryExA("kernel32.dll", (HANDLE)8, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(FreeLibrary(loaded), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetProcAddress((HMODULE)&loaded, "x"), SPEC_ERROR_MOD_NOT_FOUND);
 #endif
 }
 
@@ -56,12 +56,12 @@ static void test_module_file_names(void **state)
     assert_int_equal(GetModuleFileNameW(NULL, wide, _countof(wide)), length);
     assert_non_null(wcsstr(wide, L"test_winobj_process"));
     assert_int_equal(GetModuleFileNameA(NULL, text, 5), 5);
-    assert_int_equal(GetLastError(), ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(GetLastError(), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(DIFFERS(strlen(text), 4, "a path cut short: Wine leaves the buffer alone"), 4);
     assert_int_equal(GetModuleFileNameW(NULL, wide, 5), 5);
     assert_int_equal(DIFFERS(wcslen(wide), 4, "a path cut short: Wine puts no end there"), 4);
     assert_true(GetModuleFileNameA(GetModuleHandleA("kernel32.dll"), text, sizeof(text)) > 0);
-    assert_fails(GetModuleFileNameA((HMODULE)0x10, text, sizeof(text)), ERROR_MOD_NOT_FOUND);
+    assert_fails(GetModuleFileNameA((HMODULE)0x10, text, sizeof(text)), SPEC_ERROR_MOD_NOT_FOUND);
 }
 
 static void test_environment(void **state)
@@ -77,12 +77,14 @@ static void test_environment(void **state)
     assert_int_equal(GetEnvironmentVariableA("NDTEST_A", text, 5), 6); /* with the end */
     assert_int_equal(GetEnvironmentVariableA("NDTEST_A", NULL, 0), 6);
     assert_int_equal(GetEnvironmentVariableW(L"NDTEST_A", wide, 5), 6);
-    assert_fails(GetEnvironmentVariableA("NDTEST_NO", text, sizeof(text)), ERROR_ENVVAR_NOT_FOUND);
     assert_fails(
-        GetEnvironmentVariableW(L"NDTEST_NO", wide, _countof(wide)), ERROR_ENVVAR_NOT_FOUND);
-    assert_fails(SetEnvironmentVariableA("", "x"), ERROR_INVALID_PARAMETER);
+        GetEnvironmentVariableA("NDTEST_NO", text, sizeof(text)), SPEC_ERROR_ENVVAR_NOT_FOUND);
+    assert_fails(
+        GetEnvironmentVariableW(L"NDTEST_NO", wide, _countof(wide)), SPEC_ERROR_ENVVAR_NOT_FOUND);
+    assert_fails(SetEnvironmentVariableA("", "x"), SPEC_ERROR_INVALID_PARAMETER);
     assert_fails(SetEnvironmentVariableA(NULL, "x"),
-        DIFFERS(ERROR_INVALID_PARAMETER, 203, "a NULL name: Wine says no such variable"));
+        DIFFERS(SPEC_ERROR_INVALID_PARAMETER, SPEC_ERROR_ENVVAR_NOT_FOUND,
+            "a NULL name: Wine says no such variable"));
     assert_true(SetEnvironmentVariableA("NDTEST_C", ""));
     assert_fails(
         GetEnvironmentVariableA("NDTEST_C", text, sizeof(text)), 0xdead); /* empty: no error */
@@ -96,7 +98,8 @@ static void test_environment(void **state)
     assert_int_equal(ExpandEnvironmentStringsW(L"%NDTEST_A%", wide, 3), 6);
     assert_int_equal(ExpandEnvironmentStringsW(L"%NDTEST_A%", NULL, 0), 6);
     assert_true(SetEnvironmentVariableA("NDTEST_A", NULL));
-    assert_fails(GetEnvironmentVariableA("NDTEST_A", text, sizeof(text)), ERROR_ENVVAR_NOT_FOUND);
+    assert_fails(
+        GetEnvironmentVariableA("NDTEST_A", text, sizeof(text)), SPEC_ERROR_ENVVAR_NOT_FOUND);
 }
 
 static void test_environment_as_one_block(void **state)
@@ -207,11 +210,12 @@ static void test_messages_of_codes(void **state)
                     _countof(wide), NULL) > 0);
     assert_fails(
         FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM, NULL, 0x12345, 0, text, sizeof(text), NULL),
-        ERROR_MR_MID_NOT_FOUND);
+        SPEC_ERROR_MR_MID_NOT_FOUND);
     assert_fails(
         FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM, NULL, ERROR_INVALID_HANDLE, 0, text, 5, NULL),
-        ERROR_INSUFFICIENT_BUFFER);
-    assert_fails(FormatMessageA(0, NULL, 5, 0, text, sizeof(text), NULL), ERROR_INVALID_PARAMETER);
+        SPEC_ERROR_INSUFFICIENT_BUFFER);
+    assert_fails(
+        FormatMessageA(0, NULL, 5, 0, text, sizeof(text), NULL), SPEC_ERROR_INVALID_PARAMETER);
     length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_MAX_WIDTH_MASK, NULL,
         ERROR_INVALID_HANDLE, 0, text, sizeof(text), NULL);
     assert_string_equal(text + length - 2, ". ");
@@ -243,7 +247,7 @@ static void test_messages_of_networkdirect_codes(void **state)
     assert_non_null(strstr(text, "denied"));
     assert_fails(
         FormatMessageA(FORMAT_MESSAGE_FROM_STRING | 40, "x", 0, 0, text, sizeof(text), NULL),
-        ERROR_NOT_SUPPORTED);
+        SPEC_ERROR_NOT_SUPPORTED);
 }
 #endif
 
@@ -272,7 +276,7 @@ static void test_messages_with_inserts(void **state)
         wide_message(L"%1 %2!d! %3!S!", wide, _countof(wide), L"wide", 5, "narrow"), 13);
     assert_wide_equal(wide, L"wide 5 narrow");
     assert_fails(FormatMessageA(FORMAT_MESSAGE_FROM_STRING, "%1", 0, 0, text, sizeof(text), NULL),
-        ERROR_INVALID_PARAMETER);
+        SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_local_memory(void **state)

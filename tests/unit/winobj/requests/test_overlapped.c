@@ -104,7 +104,7 @@ static void test_completion_tagged_event_makes_no_packet(void **state)
     port = CreateIoCompletionPort(handle, NULL, 42, 0);
     assert_true(win_overlapped_start(file, &overlapped));
     win_overlapped_complete(file, &overlapped, 0, 0);
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), SPEC_WAIT_TIMEOUT);
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     file_end(handle, file);
     assert_true(CloseHandle(event));
@@ -120,17 +120,17 @@ static void test_completion_status_decides_the_dequeue(void **state)
     } rows[] = {
         { 0, 0 },
         { 0x102, 0 },
-        { (LONG)0x80000005, 234 },
-        { (LONG)0xC0000120, 995 },
-        { (LONG)0xC0000236, 1225 },
-        { (LONG)0xC0000241, 1236 },
-        { (LONG)0xC000023A, 1229 },
-        { (LONG)0xC00000B5, 121 },
-        { (LONG)0xC00002B6, 1617 },
-        { (LONG)0xC00000CC, 67 },
-        { (LONG)0xC000020C, 64 },
-        { (LONG)0xC0000005, 998 },
-        { (LONG)0xC000009A, 1450 },
+        { (LONG)SPEC_STATUS_BUFFER_OVERFLOW, SPEC_ERROR_MORE_DATA },
+        { (LONG)SPEC_STATUS_CANCELLED, SPEC_ERROR_OPERATION_ABORTED },
+        { (LONG)SPEC_STATUS_CONNECTION_REFUSED, SPEC_ERROR_CONNECTION_REFUSED },
+        { (LONG)SPEC_STATUS_CONNECTION_ABORTED, SPEC_ERROR_CONNECTION_ABORTED },
+        { (LONG)SPEC_STATUS_CONNECTION_INVALID, SPEC_ERROR_CONNECTION_INVALID },
+        { (LONG)SPEC_STATUS_IO_TIMEOUT, SPEC_ERROR_SEM_TIMEOUT },
+        { (LONG)SPEC_STATUS_DEVICE_REMOVED, SPEC_ERROR_DEVICE_REMOVED },
+        { (LONG)SPEC_STATUS_BAD_NETWORK_NAME, SPEC_ERROR_BAD_NET_NAME },
+        { (LONG)SPEC_STATUS_CONNECTION_DISCONNECTED, SPEC_ERROR_NETNAME_DELETED },
+        { (LONG)SPEC_STATUS_ACCESS_VIOLATION, SPEC_ERROR_NOACCESS },
+        { (LONG)SPEC_STATUS_INSUFFICIENT_RESOURCES, SPEC_ERROR_NO_SYSTEM_RESOURCES },
         { (LONG)0xCAFE0000, 317 },
     };
     struct win_file *file;
@@ -180,13 +180,13 @@ static void test_port_attached_while_a_request_runs_gets_it(void **state)
     assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
     assert_ptr_equal(got, &late);
     assert_int_equal(key, 9);
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), SPEC_WAIT_TIMEOUT);
 
     /* One port for the life of a file. */
-    assert_fails(CreateIoCompletionPort(handle, port, 10, 0), 87);
-    assert_fails(CreateIoCompletionPort(handle, NULL, 10, 0), 87);
+    assert_fails(CreateIoCompletionPort(handle, port, 10, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateIoCompletionPort(handle, NULL, 10, 0), SPEC_ERROR_INVALID_PARAMETER);
     other = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
-    assert_fails(CreateIoCompletionPort(handle, other, 10, 0), 87);
+    assert_fails(CreateIoCompletionPort(handle, other, 10, 0), SPEC_ERROR_INVALID_PARAMETER);
     file_end(handle, file);
     assert_true(CloseHandle(port));
     assert_true(CloseHandle(other));
@@ -230,8 +230,8 @@ static void test_completion_after_handles_are_closed(void **state)
     assert_true(CloseHandle(handle));
     assert_true(CloseHandle(port));
     assert_true(CloseHandle(event));
-    win_overlapped_complete(file, &overlapped, (LONG)0xC0000120, 0);
-    assert_int_equal((LONG)overlapped.Internal, (LONG)0xC0000120);
+    win_overlapped_complete(file, &overlapped, (LONG)SPEC_STATUS_CANCELLED, 0);
+    assert_int_equal((LONG)overlapped.Internal, (LONG)SPEC_STATUS_CANCELLED);
     win_file_unref(file);
 }
 
@@ -359,7 +359,8 @@ static void *complete_later(void *argument)
     struct completion *completion = argument;
 
     WaitForSingleObject(completion->begin, LONG_MS);
-    win_overlapped_complete(completion->file, completion->overlapped, (LONG)0xC00000B5, 3);
+    win_overlapped_complete(
+        completion->file, completion->overlapped, (LONG)SPEC_STATUS_IO_TIMEOUT, 3);
     return NULL;
 }
 
@@ -378,7 +379,8 @@ static void result_waits(HANDLE event, bool shared)
             assert_true(SetEvent(event)); /* by someone else: means nothing */
         assert_int_equal(pthread_create(&thread, NULL, complete_later, &completion), 0);
         assert_true(SetEvent(completion.begin));
-        assert_int_equal(win_overlapped_result(file, &overlapped, TRUE), (LONG)0xC00000B5);
+        assert_int_equal(
+            win_overlapped_result(file, &overlapped, TRUE), (LONG)SPEC_STATUS_IO_TIMEOUT);
         assert_int_equal(overlapped.InternalHigh, 3);
         pthread_join(thread, NULL);
     }
@@ -453,10 +455,11 @@ static void test_get_overlapped_result_codes(void **state)
 
     (void)state;
     assert_true(win_overlapped_start(file, &overlapped));
-    assert_fails(GetOverlappedResult(handle, &overlapped, &bytes, FALSE), 996);
-    assert_fails(GetOverlappedResult(handle, NULL, &bytes, FALSE), 87);
-    win_overlapped_complete(file, &overlapped, (LONG)0xC0000120, 0);
-    assert_fails(GetOverlappedResult(handle, &overlapped, &bytes, TRUE), 995);
+    assert_fails(GetOverlappedResult(handle, &overlapped, &bytes, FALSE), SPEC_ERROR_IO_INCOMPLETE);
+    assert_fails(GetOverlappedResult(handle, NULL, &bytes, FALSE), SPEC_ERROR_INVALID_PARAMETER);
+    win_overlapped_complete(file, &overlapped, (LONG)SPEC_STATUS_CANCELLED, 0);
+    assert_fails(
+        GetOverlappedResult(handle, &overlapped, &bytes, TRUE), SPEC_ERROR_OPERATION_ABORTED);
     file_end(handle, file);
 }
 
@@ -476,20 +479,25 @@ static void test_get_overlapped_result_ex_codes(void **state)
     (void)state;
     assert_true(win_overlapped_start(file, &overlapped));
     assert_int_equal(QueueUserAPC(count_call, self, (ULONG_PTR)&called), 1);
-    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 0, TRUE), 996);
-    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 1, FALSE), 258);
+    assert_fails(
+        GetOverlappedResultEx(handle, &overlapped, &bytes, 0, TRUE), SPEC_ERROR_IO_INCOMPLETE);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 1, FALSE), SPEC_WAIT_TIMEOUT);
     assert_int_equal(called, 0);
-    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE), 192);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE),
+        SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(called, 1);
-    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 1, TRUE), 258);
-    assert_fails(GetOverlappedResultEx(handle, NULL, &bytes, INFINITE, TRUE), 87);
-    win_overlapped_complete(file, &overlapped, (LONG)0xC0000120, 0);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 1, TRUE), SPEC_WAIT_TIMEOUT);
+    assert_fails(
+        GetOverlappedResultEx(handle, NULL, &bytes, INFINITE, TRUE), SPEC_ERROR_INVALID_PARAMETER);
+    win_overlapped_complete(file, &overlapped, (LONG)SPEC_STATUS_CANCELLED, 0);
     assert_int_equal(QueueUserAPC(count_call, self, (ULONG_PTR)&called), 1);
-    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE), 995);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE),
+        SPEC_ERROR_OPERATION_ABORTED);
     assert_int_equal(called, 1);
-    assert_int_equal(SleepEx(0, TRUE), 192);
+    assert_int_equal(SleepEx(0, TRUE), SPEC_WAIT_IO_COMPLETION);
     file_end(handle, file);
-    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE), 6);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE),
+        SPEC_ERROR_INVALID_HANDLE);
 }
 
 /* A thread calls, another one completes: each request ends once, whichever comes first. */
@@ -514,12 +522,12 @@ static void test_result_and_calls_all_arrive(void **state)
         SetLastError(0);
         assert_false(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE));
         if (!(i & 1)) {
-            assert_win_error(192);
+            assert_win_error(SPEC_WAIT_IO_COMPLETION);
             assert_true(SetEvent(completion.begin));
         }
-        while (GetLastError() == 192)
+        while (GetLastError() == SPEC_WAIT_IO_COMPLETION)
             assert_false(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE));
-        assert_win_error(121); /* of STATUS_IO_TIMEOUT */
+        assert_win_error(SPEC_ERROR_SEM_TIMEOUT); /* of STATUS_IO_TIMEOUT */
         SleepEx(0, TRUE);
         assert_int_equal(called, i + 1);
         pthread_join(thread, NULL);
@@ -535,8 +543,8 @@ static void test_notification_modes(void **state)
 
     (void)state;
     assert_true(SetFileCompletionNotificationModes(handle, 3));
-    assert_fails(SetFileCompletionNotificationModes(handle, 8), 87);
-    assert_fails(SetFileCompletionNotificationModes(event, 3), 6);
+    assert_fails(SetFileCompletionNotificationModes(handle, 8), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetFileCompletionNotificationModes(event, 3), SPEC_ERROR_INVALID_HANDLE);
     file_end(handle, file);
     assert_true(CloseHandle(event));
 }

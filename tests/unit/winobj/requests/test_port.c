@@ -57,10 +57,10 @@ static void test_port_empty_times_out(void **state)
     DWORD bytes = 78;
 
     (void)state;
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), SPEC_WAIT_TIMEOUT);
     assert_null(got);
     got = (OVERLAPPED *)8;
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 20), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 20), SPEC_WAIT_TIMEOUT);
     assert_null(got);
     assert_int_equal(key, 77);
     assert_int_equal(bytes, 78);
@@ -78,17 +78,23 @@ static void test_port_bad_arguments(void **state)
     (void)state;
     (void)key;
     (void)bytes;
-    assert_fails(CreateIoCompletionPort(INVALID_HANDLE_VALUE, port, 0, 0), 87);
-    assert_fails(CreateIoCompletionPort(event, NULL, 0, 0), 6);
-    assert_fails(CreateIoCompletionPort(event, port, 0, 0), 6);
-    assert_fails(CreateIoCompletionPort(NULL, port, 0, 0), 6);
+    assert_fails(
+        CreateIoCompletionPort(INVALID_HANDLE_VALUE, port, 0, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateIoCompletionPort(event, NULL, 0, 0), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateIoCompletionPort(event, port, 0, 0), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateIoCompletionPort(NULL, port, 0, 0), SPEC_ERROR_INVALID_HANDLE);
 #ifndef _WIN32 /* no place for results, or for none: Wine does not look */
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, NULL, 0), 87);
-    assert_fails(GetQueuedCompletionStatusEx(port, &entry, 0, &removed, 0, FALSE), 87);
-    assert_fails(GetQueuedCompletionStatusEx(port, NULL, 1, &removed, 0, FALSE), 87);
-    assert_fails(GetQueuedCompletionStatusEx(port, &entry, 1, NULL, 0, FALSE), 87);
+    assert_fails(
+        GetQueuedCompletionStatus(port, &bytes, &key, NULL, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(GetQueuedCompletionStatusEx(port, &entry, 0, &removed, 0, FALSE),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(GetQueuedCompletionStatusEx(port, NULL, 1, &removed, 0, FALSE),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        GetQueuedCompletionStatusEx(port, &entry, 1, NULL, 0, FALSE), SPEC_ERROR_INVALID_PARAMETER);
 #endif
-    assert_fails(GetQueuedCompletionStatusEx(event, &entry, 1, &removed, 0, FALSE), 6);
+    assert_fails(GetQueuedCompletionStatusEx(event, &entry, 1, &removed, 0, FALSE),
+        SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(port));
     assert_true(CloseHandle(event));
 }
@@ -101,7 +107,8 @@ static void test_port_several_at_once(void **state)
     ULONG removed = 99;
 
     (void)state;
-    assert_fails(GetQueuedCompletionStatusEx(port, entries, 100, &removed, 0, FALSE), 258);
+    assert_fails(
+        GetQueuedCompletionStatusEx(port, entries, 100, &removed, 0, FALSE), SPEC_WAIT_TIMEOUT);
     assert_int_equal(removed, DIFFERS(0, 1, "the count after a timeout: Windows gives either"));
     for (unsigned i = 0; i < 150; i++)
         assert_true(PostQueuedCompletionStatus(port, i, i, &overlapped));
@@ -169,7 +176,8 @@ static void test_port_close_ends_waits(void **state)
             pthread_join(threads[i], NULL);
             assert_false(takers[i].result);
             assert_null(takers[i].overlapped);
-            assert_true(takers[i].error == 735 || (!(round % 2) && takers[i].error == 6));
+            assert_true(takers[i].error == SPEC_ERROR_ABANDONED_WAIT_0 ||
+                        (!(round % 2) && takers[i].error == SPEC_ERROR_INVALID_HANDLE));
         }
     }
 }

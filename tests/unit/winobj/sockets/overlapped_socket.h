@@ -105,7 +105,7 @@ static inline void assert_no_packet(HANDLE port)
     ULONG_PTR key;
     DWORD bytes;
 
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0), WAIT_TIMEOUT);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0), SPEC_WAIT_TIMEOUT);
     assert_null(overlapped);
 }
 

@@ -25,7 +25,7 @@ static int extension(SOCKET socket_, GUID id, void *function)
 static void assert_pending(BOOL result)
 {
     assert_false(result);
-    assert_int_equal(WSAGetLastError(), ERROR_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_ERROR_IO_PENDING);
 }
 
 static void assert_refused(BOOL result, int error)
@@ -330,7 +330,7 @@ static void test_connect_that_is_refused(void **state)
         client, (struct sockaddr *)&address, sizeof(address), NULL, 0, NULL, &connected));
     assert_packet_fails(port, &connected, ERROR_CONNECTION_REFUSED);
     assert_false(WSAGetOverlappedResult(client, &connected, &bytes, FALSE, &flags));
-    assert_int_equal(WSAGetLastError(), WSAECONNREFUSED);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAECONNREFUSED);
 #ifndef _WIN32 /* ConnectEx after one that was refused: Wine hands on Linux' ECONNABORTED */
     assert_int_equal(listen(deaf, 1), 0);
     assert_pending(connect_ex(
@@ -373,7 +373,7 @@ static void test_disconnect(void **state)
     (void)state;
     assert_refused(disconnect_ex(alone, NULL, 0, 0), WSAENOTCONN);
     if (!disconnect_ex(pair.a, &disconnected, 0, 0))
-        assert_int_equal(WSAGetLastError(), ERROR_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_ERROR_IO_PENDING);
     assert_true(WSAGetOverlappedResult(pair.a, &disconnected, &bytes, TRUE, &flags));
     assert_int_equal(recv(pair.b, &octet, 1, 0), 0);
     CloseHandle(disconnected.hEvent);
@@ -412,7 +412,7 @@ static void test_socket_is_used_again(void **state)
         assert_int_equal(packet_take(port).lpCompletionKey, 2);
         /* a receive that pends ends with the connection */
         assert_int_equal(WSARecv(server, &in, 1, NULL, &flags, &receive, NULL), SOCKET_ERROR);
-        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
         assert_true(disconnect_ex(server, NULL, TF_REUSE_SOCKET, 0));
         assert_packet_fails(port, &receive, ERROR_OPERATION_ABORTED);
         assert_int_equal(recv(client, got, 4, 0), 0);
@@ -440,7 +440,7 @@ static void test_keepalive(void **state)
     assert_int_equal(on, 1);
     assert_int_equal(WSAIoctl(socket_, SIO_KEEPALIVE_VALS, &values, 4, NULL, 0, &bytes, NULL, NULL),
         SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     closesocket(socket_);
 }
 

@@ -57,16 +57,16 @@ static void test_catalogue_has_one_entry_of_each_version(void **state)
     (void)state;
     assert_int_equal(offsetof(WSAPROTOCOL_INFOW, szProtocol), 116);
     assert_int_equal(WSCEnumProtocols(NULL, NULL, &size, &error), -1);
-    assert_int_equal(error, 10055);
+    assert_int_equal(error, SPEC_WSAENOBUFS);
     assert_int_equal(size, 2 * sizeof(entries[0]));
     size--;
     assert_int_equal(WSCEnumProtocols(NULL, entries, &size, &error), -1);
-    assert_int_equal(error, 10055);
+    assert_int_equal(error, SPEC_WSAENOBUFS);
     assert_int_equal(size, 2 * sizeof(entries[0]));
     assert_int_equal(WSCEnumProtocols(NULL, NULL, &size, &error), -1);
-    assert_int_equal(error, 10014);
+    assert_int_equal(error, SPEC_WSAEFAULT);
     assert_int_equal(WSCEnumProtocols(NULL, entries, NULL, &error), -1);
-    assert_int_equal(error, 10014);
+    assert_int_equal(error, SPEC_WSAEFAULT);
     assert_int_equal(WSCEnumProtocols(NULL, entries, &size, NULL), 2);
     expect_entry(&entries[0], 0x20000, &id_v2);
     expect_entry(&entries[1], 1, &id_v1);
@@ -86,7 +86,7 @@ static void test_path_leads_to_the_library(void **state)
 
     (void)state;
     assert_int_equal(WSCGetProviderPath(&id, path, &length, &error), -1);
-    assert_int_equal(error, 10014);
+    assert_int_equal(error, SPEC_WSAEFAULT);
     assert_in_range(length, 4, MAX_PATH);
     assert_int_equal(WSCGetProviderPath(&id, path, &length, &error), 0);
     assert_int_equal(wcslen(path) + 1, length);
@@ -102,11 +102,11 @@ static void test_path_leads_to_the_library(void **state)
     assert_int_equal(can_unload(), 0);
     assert_true(FreeLibrary(library));
     assert_int_equal(WSCGetProviderPath(&other, path, &length, &error), -1);
-    assert_int_equal(error, 10022);
+    assert_int_equal(error, SPEC_WSAEINVAL);
     assert_int_equal(WSCGetProviderPath(NULL, path, &length, &error), -1);
-    assert_int_equal(error, 10014);
+    assert_int_equal(error, SPEC_WSAEFAULT);
     assert_int_equal(WSCGetProviderPath(&id, path, NULL, &error), -1);
-    assert_int_equal(error, 10014);
+    assert_int_equal(error, SPEC_WSAEFAULT);
 }
 
 static void expect_packet(HANDLE port, const OVERLAPPED *overlapped, DWORD error)
@@ -135,24 +135,24 @@ static void test_request_for_the_catalogue_ends_with_its_handle(void **state)
     assert_non_null(port = CreateIoCompletionPort(handle, NULL, 4711, 1));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, NULL), -1);
-        assert_int_equal(WSAGetLastError(), 997);
-        assert_fails(GetQueuedCompletionStatus(port, &octets, &key, &ended, 0), WAIT_TIMEOUT);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
+        assert_fails(GetQueuedCompletionStatus(port, &octets, &key, &ended, 0), SPEC_WAIT_TIMEOUT);
         assert_true(CancelIoEx(handle, &overlapped));
-        expect_packet(port, &overlapped, 995);
+        expect_packet(port, &overlapped, SPEC_ERROR_OPERATION_ABORTED);
     }
     assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 997);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_true(CloseHandle(handle));
-    expect_packet(port, &overlapped, 995);
+    expect_packet(port, &overlapped, SPEC_ERROR_OPERATION_ABORTED);
     assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 6);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_INVALID_HANDLE);
     assert_int_equal(WSAProviderConfigChange(NULL, &overlapped, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 10014);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(WSAProviderConfigChange(&port, NULL, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 10045);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEOPNOTSUPP);
     handle = NULL; /* a handle and a request by one call */
     assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 997);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_true(CloseHandle(handle));
     assert_true(CloseHandle(port));
 }
@@ -161,7 +161,7 @@ static void begin_for_addresses(SOCKET watch, OVERLAPPED *overlapped)
 {
     assert_int_equal(
         WSAIoctl(watch, SIO_ADDRESS_LIST_CHANGE, NULL, 0, NULL, 0, NULL, overlapped, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 997);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_int_equal(overlapped->Internal, 0x103);
 }
 
@@ -177,14 +177,14 @@ static void test_request_for_addresses_is_pending(void **state)
     begin_for_addresses(watch, &overlapped[0]);
     begin_for_addresses(watch, &overlapped[1]);
     assert_true(CancelIoEx((HANDLE)watch, &overlapped[1]));
-    expect_packet(port, &overlapped[1], 995);
+    expect_packet(port, &overlapped[1], SPEC_ERROR_OPERATION_ABORTED);
     assert_int_equal(overlapped[0].Internal, 0x103);
     assert_int_equal(closesocket(watch), 0);
-    expect_packet(port, &overlapped[0], 995);
+    expect_packet(port, &overlapped[0], SPEC_ERROR_OPERATION_ABORTED);
     watch = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(
         WSAIoctl(watch, SIO_ADDRESS_LIST_CHANGE, NULL, 0, NULL, 0, &used, NULL, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 10045);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEOPNOTSUPP);
     assert_int_equal(closesocket(watch), 0);
     assert_true(CloseHandle(port));
 }

@@ -29,7 +29,7 @@ static void test_sender_is_told(void **state)
     assert_int_equal(WSARecvFrom(receiver, &in, 1, NULL, &flags, (struct sockaddr *)&from, &length,
                          &receive, NULL),
         SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     send_to(sender, "hello", &here);
     assert_int_equal(packet_take(port).dwNumberOfBytesTransferred, 5);
     assert_string_equal(got, "hello");
@@ -62,18 +62,18 @@ static void test_longer_than_the_buffers(void **state)
         }
         flags = 0;
         assert_int_equal(WSARecv(receiver, &in, 1, &bytes, &flags, &receive, NULL), SOCKET_ERROR);
-        assert_int_equal(WSAGetLastError(), pending ? WSA_IO_PENDING : WSAEMSGSIZE);
+        assert_int_equal(WSAGetLastError(), pending ? SPEC_WSA_IO_PENDING : SPEC_WSAEMSGSIZE);
         if (pending)
             send_to(sender, "abcdef", &here);
         /* the warning has its packet either way */
         assert_fails(
-            GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS), ERROR_MORE_DATA);
+            GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS), SPEC_ERROR_MORE_DATA);
         assert_ptr_equal(ended, &receive);
         assert_int_equal(bytes, 3);
-        assert_int_equal((DWORD)receive.Internal, 0x80000005);
+        assert_int_equal((DWORD)receive.Internal, SPEC_STATUS_BUFFER_OVERFLOW);
         assert_memory_equal(got, "abc", 4);
         assert_false(WSAGetOverlappedResult(receiver, &receive, &bytes, FALSE, &flags));
-        assert_int_equal(WSAGetLastError(), WSAEMSGSIZE);
+        assert_int_equal(WSAGetLastError(), SPEC_WSAEMSGSIZE);
         assert_int_equal(flags, DIFFERS(MSG_PARTIAL, 0, "WSARecv: Wine does not set MSG_PARTIAL"));
     }
     closesocket(receiver);
@@ -95,10 +95,11 @@ static void test_peek_without_room(void **state)
 
     (void)state;
     assert_int_equal(WSARecv(receiver, &none, 1, NULL, &flags, &receive, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_no_packet(port);
     send_to(sender, "data", &here);
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS), ERROR_MORE_DATA);
+    assert_fails(
+        GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS), SPEC_ERROR_MORE_DATA);
     assert_ptr_equal(ended, &receive);
     assert_int_equal(bytes, 0);
     flags = 0;
@@ -162,7 +163,7 @@ static void test_overlapped_send(void **state)
     assert_int_equal(
         WSASendTo(sender, &out, 1, &sent, 0, (struct sockaddr *)&here, sizeof(here), &send, NULL),
         SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEMSGSIZE);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEMSGSIZE);
 #ifndef _WIN32 /* WSASendTo that fails at once: Wine queues a packet */
     assert_no_packet(port);
 #endif

@@ -75,11 +75,12 @@ static void test_what_is_not_found(void **state)
     ADDRINFOW *found = (ADDRINFOW *)(ULONG_PTR)8;
 
     (void)state;
-    assert_no_address(GetAddrInfoW(L"no.number", NULL, &numeric, &found), 11001);
+    assert_no_address(GetAddrInfoW(L"no.number", NULL, &numeric, &found), SPEC_WSAHOST_NOT_FOUND);
     assert_null(found);
-    assert_no_address(GetAddrInfoW(NULL, NULL, &numeric, &found), 11001);
-    assert_no_address(GetAddrInfoW(L"10.1.2.3", NULL, &family, &found), 10047);
-    assert_no_address(GetAddrInfoW(L"10.1.2.3", L"no-such-service", &service, &found), 10109);
+    assert_no_address(GetAddrInfoW(NULL, NULL, &numeric, &found), SPEC_WSAHOST_NOT_FOUND);
+    assert_no_address(GetAddrInfoW(L"10.1.2.3", NULL, &family, &found), SPEC_WSAEAFNOSUPPORT);
+    assert_no_address(
+        GetAddrInfoW(L"10.1.2.3", L"no-such-service", &service, &found), SPEC_WSATYPE_NOT_FOUND);
     assert_null(found);
     FreeAddrInfoW(NULL);
 }
@@ -102,15 +103,17 @@ static void test_name_of_an_address(void **state)
     WSASetLastError(0);
     assert_int_equal(
         GetNameInfoW((const SOCKADDR *)&address, sizeof(address), node, 8, NULL, 0, NI_NUMERICHOST),
-        DIFFERS(122, -12, "GetNameInfoW: Wine answers with the code of Linux"));
-    assert_int_equal(WSAGetLastError(), DIFFERS(122, 0, "both run at once"));
+        DIFFERS(SPEC_ERROR_INSUFFICIENT_BUFFER, -12,
+            "GetNameInfoW: Wine answers with the code of Linux"));
+    assert_int_equal(
+        WSAGetLastError(), DIFFERS(SPEC_ERROR_INSUFFICIENT_BUFFER, 0, "both run at once"));
     address.sin_family = 12345;
     WSASetLastError(0);
     assert_int_equal(GetNameInfoW((const SOCKADDR *)&address, sizeof(address), node, 64, NULL, 0,
                          NI_NUMERICHOST),
-        10047);
-    assert_int_equal(
-        WSAGetLastError(), DIFFERS(10047, 0, "GetNameInfoW: Wine does not set the last error"));
+        SPEC_WSAEAFNOSUPPORT);
+    assert_int_equal(WSAGetLastError(),
+        DIFFERS(SPEC_WSAEAFNOSUPPORT, 0, "GetNameInfoW: Wine does not set the last error"));
 }
 
 static void test_narrow(void **state)

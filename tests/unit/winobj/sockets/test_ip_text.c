@@ -4,7 +4,7 @@
 
 #include <mstcpip.h>
 
-enum { BAD = (int)0xC000000D, ROOM = 80 };
+enum { BAD = (int)SPEC_STATUS_INVALID_PARAMETER, ROOM = 80 };
 
 #ifdef _WIN32
 /* MinGW's headers lack these two. */

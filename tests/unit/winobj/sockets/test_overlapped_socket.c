@@ -28,9 +28,9 @@ static void test_send_and_receive_by_port(void **state)
     (void)state;
     assert_non_null(port);
     assert_int_equal(WSARecv(pair.a, &in, 1, &bytes, &flags, &receive, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_false(WSAGetOverlappedResult(pair.a, &receive, &bytes, FALSE, &flags));
-    assert_int_equal(WSAGetLastError(), WSA_IO_INCOMPLETE);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_INCOMPLETE);
     assert_int_equal(receive.Internal, 0x103);
     assert_int_equal(WSASend(pair.b, &out, 1, &bytes, 0, NULL, NULL), 0);
     assert_int_equal(bytes, 64);
@@ -95,7 +95,7 @@ static void test_skipped_packet_of_a_request_that_ends_at_once(void **state)
     assert_no_packet(port);
     /* one that is pending first has its packet */
     assert_int_equal(WSARecv(pair.a, &in, 1, &bytes, &flags, &receive, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     send_all(pair.b, "y");
     assert_ptr_equal(packet_take(port).lpOverlapped, &receive);
     assert_int_equal(octet, 'y');
@@ -117,7 +117,7 @@ static void test_receives_end_in_their_order(void **state)
         WSABUF in = { 1, &got[i] }; /* the array is copied, the memory is not */
 
         assert_int_equal(WSARecv(pair.a, &in, 1, NULL, &flags, &receives[i], NULL), SOCKET_ERROR);
-        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     }
     send_all(pair.b, "01234567");
     for (int i = 0; i < COUNT; i++) {
@@ -139,7 +139,7 @@ static void test_receive_without_room_ends_when_data_come(void **state)
 
     (void)state;
     assert_int_equal(WSARecv(pair.a, &none, 1, NULL, &flags, &zero, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_no_packet(port);
     send_all(pair.b, "data");
     assert_int_equal(packet_take(port).dwNumberOfBytesTransferred, 0);
@@ -191,8 +191,8 @@ static void test_reset_is_an_error_of_the_request(void **state)
     pair.b = INVALID_SOCKET;
     assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS));
     assert_ptr_equal(ended, &receive);
-    assert_win_error(ERROR_NETNAME_DELETED);
-    assert_int_equal((DWORD)receive.Internal, 0xC000020D);
+    assert_win_error(SPEC_ERROR_NETNAME_DELETED);
+    assert_int_equal((DWORD)receive.Internal, SPEC_STATUS_CONNECTION_RESET);
     assert_ended(pair.a, &receive, FALSE, 0, WSAECONNRESET);
     pair_close(&pair);
     CloseHandle(port);
@@ -210,23 +210,23 @@ static void test_cancel_of_one_request_and_of_all(void **state)
 
     (void)state;
 #ifndef _WIN32 /* CancelIoEx without a pending request: Wine finds one that has ended */
-    assert_fails(CancelIoEx((HANDLE)pair.a, NULL), ERROR_NOT_FOUND);
+    assert_fails(CancelIoEx((HANDLE)pair.a, NULL), SPEC_ERROR_NOT_FOUND);
 #endif
     for (int i = 0; i < 3; i++)
         assert_int_equal(WSARecv(pair.a, &in, 1, NULL, &flags, &receives[i], NULL), SOCKET_ERROR);
     assert_true(CancelIoEx((HANDLE)pair.a, &receives[1]));
     assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS));
-    assert_win_error(ERROR_OPERATION_ABORTED);
+    assert_win_error(SPEC_ERROR_OPERATION_ABORTED);
     assert_ptr_equal(ended, &receives[1]);
     assert_ended(pair.a, &receives[1], FALSE, 0, WSA_OPERATION_ABORTED);
 #ifndef _WIN32 /* CancelIoEx without a pending request: as above */
-    assert_fails(CancelIoEx((HANDLE)pair.a, &receives[1]), ERROR_NOT_FOUND);
+    assert_fails(CancelIoEx((HANDLE)pair.a, &receives[1]), SPEC_ERROR_NOT_FOUND);
 #endif
     assert_int_equal(receives[0].Internal, 0x103);
     assert_true(CancelIo((HANDLE)pair.a));
     for (int i = 0; i < 2; i++) {
         assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS));
-        assert_win_error(ERROR_OPERATION_ABORTED);
+        assert_win_error(SPEC_ERROR_OPERATION_ABORTED);
         assert_true(ended == &receives[0] || ended == &receives[2]);
     }
     assert_no_packet(port);
@@ -258,7 +258,7 @@ static void test_close_ends_each_request_once(void **state)
     for (int i = 0; i < COUNT; i++) {
         ended = NULL;
         assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS));
-        assert_win_error(DIFFERS(ERROR_OPERATION_ABORTED, 676,
+        assert_win_error(DIFFERS(SPEC_ERROR_OPERATION_ABORTED, SPEC_ERROR_HANDLES_CLOSED,
             "closesocket: Wine ends what pends with STATUS_HANDLES_CLOSED"));
         assert_int_equal(key, 7);
         assert_true(ended >= receives && ended < receives + COUNT);
@@ -281,7 +281,7 @@ static void test_event_instead_of_a_port(void **state)
 
     (void)state;
     assert_int_equal(WSARecv(pair.a, &in, 1, NULL, &flags, &receive, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_wait(WaitForSingleObject(receive.hEvent, 0), WAIT_TIMEOUT); /* the start has reset it */
     send_all(pair.b, "ab");
     assert_wait(WaitForSingleObject(receive.hEvent, LONG_MS), WAIT_OBJECT_0);
@@ -330,7 +330,7 @@ static void test_send_ends_when_all_is_taken(void **state)
         data[i] = (char)(i * 7 + (i >> 12));
     sent = WSASend(pair.a, parts, 2, NULL, 0, &send, NULL);
     if (sent)
-        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     for (int total = 0; total < BYTES; total += (int)bytes) {
         assert_int_equal(WSARecv(pair.b, &in, 1, &bytes, &flags, NULL, NULL), 0);
         assert_true(bytes > 0);
@@ -358,7 +358,7 @@ static void test_receive_of_all(void **state)
 
     (void)state;
     assert_int_equal(WSARecv(pair.a, in, 2, NULL, &flags, &receive, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     send_all(pair.b, "abc");
     assert_no_packet(port);
     send_all(pair.b, "def");
@@ -379,10 +379,10 @@ static void test_read_file_and_write_file(void **state)
 
     (void)state;
     assert_int_equal(CreateIoCompletionPort((HANDLE)pair.b, port, 2, 0), port);
-    assert_fails(ReadFile((HANDLE)pair.a, got, 8, NULL, &read), ERROR_IO_PENDING);
+    assert_fails(ReadFile((HANDLE)pair.a, got, 8, NULL, &read), SPEC_ERROR_IO_PENDING);
     SetLastError(ERROR_IO_PENDING);
     if (!WriteFile((HANDLE)pair.b, "hello", 5, NULL, &write))
-        assert_win_error(ERROR_IO_PENDING);
+        assert_win_error(SPEC_ERROR_IO_PENDING);
     for (int i = 0; i < 2; i++) {
         OVERLAPPED_ENTRY entry = packet_take(port);
 
@@ -402,7 +402,7 @@ static void test_socket_is_attached_once(void **state)
     HANDLE port = CreateIoCompletionPort((HANDLE)pair.a, NULL, 1, 0);
 
     (void)state;
-    assert_fails(CreateIoCompletionPort((HANDLE)pair.a, port, 2, 0), ERROR_INVALID_PARAMETER);
+    assert_fails(CreateIoCompletionPort((HANDLE)pair.a, port, 2, 0), SPEC_ERROR_INVALID_PARAMETER);
     pair_close(&pair);
     CloseHandle(port);
 }
@@ -418,27 +418,27 @@ static void test_bad_calls_fail_at_once(void **state)
 
     (void)state;
     assert_int_equal(WSARecv(alone, &buffer, 1, &bytes, &flags, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAENOTCONN);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTCONN);
     assert_int_equal(WSASend(alone, &buffer, 1, &bytes, 0, &overlapped, NULL), SOCKET_ERROR);
     assert_int_equal(WSAGetLastError(),
-        DIFFERS(WSAENOTCONN, WSAECONNRESET, "WSASend: Wine hands on Linux' EPIPE"));
+        DIFFERS(SPEC_WSAENOTCONN, SPEC_WSAECONNRESET, "WSASend: Wine hands on Linux' EPIPE"));
     assert_int_equal(
         WSARecv(INVALID_SOCKET, &buffer, 1, &bytes, &flags, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAENOTSOCK);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTSOCK);
     assert_int_equal(WSASend(INVALID_SOCKET, &buffer, 1, &bytes, 0, NULL, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAENOTSOCK);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTSOCK);
 #ifndef _WIN32 /* Wine reads the flags, the results and the buffers without a look at the pointers */
     assert_int_equal(WSARecv(alone, &buffer, 1, &bytes, NULL, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(WSARecv(alone, NULL, 1, &bytes, &flags, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(WSASend(alone, &buffer, 0, &bytes, 0, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEINVAL);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     assert_false(WSAGetOverlappedResult(alone, NULL, &bytes, FALSE, &flags));
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     flags = 0x40000000;
     assert_int_equal(WSARecv(alone, &buffer, 1, &bytes, &flags, &overlapped, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEOPNOTSUPP);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEOPNOTSUPP);
 #endif
     assert_no_packet(port); /* none of them has a packet */
     assert_int_equal(closesocket(alone), 0);
@@ -455,7 +455,7 @@ static void test_send_after_shutdown(void **state)
     (void)state;
     assert_int_equal(shutdown(pair.a, SD_SEND), 0);
     assert_int_equal(WSASend(pair.a, &out, 1, NULL, 0, &send, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAESHUTDOWN);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAESHUTDOWN);
     pair_close(&pair);
 }
 

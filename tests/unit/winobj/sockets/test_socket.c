@@ -55,13 +55,13 @@ static void test_wide_address_text(void **state)
     assert_int_equal(InetPtonW(AF_INET6, L"fe80::1", &v6), 1);
     assert_int_equal(v6.u.Byte[0], 0xfe);
     assert_int_equal(InetPtonW(99, L"10.1.2.3", &v4), -1);
-    assert_int_equal(WSAGetLastError(), WSAEAFNOSUPPORT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEAFNOSUPPORT);
     assert_ptr_equal(InetNtopW(AF_INET6, &v6, text, 64), text);
     assert_wide_equal(text, L"fe80::1");
     assert_null(InetNtopW(AF_INET6, &v6, text, 7));
-    assert_int_equal(WSAGetLastError(), ERROR_INVALID_PARAMETER);
+    assert_int_equal(WSAGetLastError(), SPEC_ERROR_INVALID_PARAMETER);
     assert_null(InetNtopW(99, &v6, text, 64));
-    assert_int_equal(WSAGetLastError(), WSAEAFNOSUPPORT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEAFNOSUPPORT);
 }
 
 static void test_sockets_report_errors(void **state)
@@ -74,21 +74,21 @@ static void test_sockets_report_errors(void **state)
     (void)state;
     assert_true(socket_ != INVALID_SOCKET);
     assert_int_equal(recv(socket_, &byte, 1, 0), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAENOTCONN);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTCONN);
     assert_int_equal(bind(socket_, (struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(getsockname(socket_, (struct sockaddr *)&address, (void *)&length), 0);
     assert_int_equal(bind(socket_, (struct sockaddr *)&address, sizeof(address)), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEINVAL);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     assert_int_equal(closesocket(socket_), 0);
     assert_int_equal(closesocket(INVALID_SOCKET), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAENOTSOCK);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTSOCK);
     WSASetLastError(WSAEACCES);
-    assert_int_equal(WSAGetLastError(), WSAEACCES);
-    assert_int_equal(GetLastError(), WSAEACCES);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEACCES);
+    assert_int_equal(GetLastError(), SPEC_WSAEACCES);
     socket_ = WSASocketA(AF_INET, SOCK_STREAM, IPPROTO_TCP, NULL, 0, 0);
     assert_true(socket_ != INVALID_SOCKET);
     assert_int_equal(connect(socket_, (struct sockaddr *)&address, sizeof(address)), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAECONNREFUSED);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAECONNREFUSED);
     assert_int_equal(closesocket(socket_), 0);
 }
 
@@ -108,7 +108,7 @@ static void test_select_and_ioctlsocket(void **state)
     assert_int_equal(getsockname(receiver, (struct sockaddr *)&address, (void *)&length), 0);
     assert_int_equal(ioctlsocket(receiver, FIONBIO, &value), 0);
     assert_int_equal(recv(receiver, text, sizeof(text), 0), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEWOULDBLOCK);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEWOULDBLOCK);
     assert_int_equal(ioctlsocket(receiver, FIONREAD, &value), 0);
     assert_int_equal(value, 0);
     FD_ZERO(&set);
@@ -126,7 +126,7 @@ static void test_select_and_ioctlsocket(void **state)
     assert_int_equal(value, 5);
     assert_int_equal(recv(receiver, text, sizeof(text), 0), 5);
     assert_int_equal(select(0, NULL, NULL, NULL, &time), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEINVAL);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     assert_int_equal(ioctlsocket(receiver, 0x12345, &value), SOCKET_ERROR);
     assert_int_equal(closesocket(receiver), 0);
     assert_int_equal(closesocket(sender), 0);
@@ -151,25 +151,25 @@ static void test_routing_query(void **state)
     assert_int_equal(WSAIoctl(socket_, SIO_ROUTING_INTERFACE_QUERY, &remote, sizeof(remote), &local,
                          4, &bytes, NULL, NULL),
         -1);
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(bytes, 16);
     assert_int_equal(WSAIoctl(socket_, SIO_ROUTING_INTERFACE_QUERY, &remote, sizeof(remote), &local,
                          sizeof(local), &bytes, (LPWSAOVERLAPPED)&local, NULL),
         -1);
-    assert_int_equal(WSAGetLastError(), WSAEOPNOTSUPP);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEOPNOTSUPP);
 #endif
     assert_int_equal(WSAIoctl(socket_, SIO_ROUTING_INTERFACE_QUERY, &remote, 4, &local,
                          sizeof(local), &bytes, NULL, NULL),
         -1);
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(WSAIoctl(socket_, 0x48000099, NULL, 0, NULL, 0, &bytes, NULL, NULL), -1);
-    assert_int_equal(WSAGetLastError(), WSAEOPNOTSUPP);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEOPNOTSUPP);
     assert_int_equal(closesocket(socket_), 0);
     assert_int_equal(WSAIoctl(INVALID_SOCKET, SIO_ADDRESS_LIST_QUERY, NULL, 0, &local,
                          sizeof(local), &bytes, NULL, NULL),
         -1);
     assert_int_equal(WSAGetLastError(),
-        DIFFERS(WSAENOTSOCK, WSAEFAULT, "WSAIoctl: Wine looks at the buffer first"));
+        DIFFERS(SPEC_WSAENOTSOCK, SPEC_WSAEFAULT, "WSAIoctl: Wine looks at the buffer first"));
 }
 
 static void test_address_list_query(void **state)
@@ -185,7 +185,7 @@ static void test_address_list_query(void **state)
     assert_int_equal(
         WSAIoctl(socket_, SIO_ADDRESS_LIST_QUERY, NULL, 0, NULL, 0, &needed, NULL, NULL),
         SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSAEFAULT);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(
         WSAIoctl(socket_, SIO_ADDRESS_LIST_QUERY, NULL, 0, &out, sizeof(out), &bytes, NULL, NULL),
         0);
@@ -206,13 +206,13 @@ static void test_nothing_works_without_startup(void **state)
     (void)state;
     assert_int_equal(WSACleanup(), 0);
     assert_int_equal(closesocket(3), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSANOTINITIALISED);
+    assert_int_equal(WSAGetLastError(), SPEC_WSANOTINITIALISED);
     assert_true(WSASocketW(AF_INET, SOCK_DGRAM, 0, NULL, 0, 0) == INVALID_SOCKET);
-    assert_int_equal(WSAGetLastError(), WSANOTINITIALISED);
+    assert_int_equal(WSAGetLastError(), SPEC_WSANOTINITIALISED);
     assert_int_equal(
         WSAIoctl(3, SIO_ADDRESS_LIST_QUERY, NULL, 0, NULL, 0, &bytes, NULL, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(),
-        DIFFERS(WSANOTINITIALISED, WSAEFAULT, "WSAIoctl: Wine looks at the buffer first"));
+    assert_int_equal(WSAGetLastError(), DIFFERS(SPEC_WSANOTINITIALISED, SPEC_WSAEFAULT,
+                                            "WSAIoctl: Wine looks at the buffer first"));
 }
 
 /* An address in front of a text, as "1.2.3.4", and where it ends; -1: none. */
@@ -229,7 +229,7 @@ static int v4_of(const char *text, BOOLEAN strict, const char *expected)
     assert_int_equal(
         RtlIpv4StringToAddressW(wide, strict, (void *)&wide_end, &wide_address), status);
     assert_int_equal(wide_address.s_addr, address.s_addr);
-    if (status == (LONG)0xC000000D)
+    if (status == (LONG)SPEC_STATUS_INVALID_PARAMETER)
         return -1;
     assert_int_equal(status, 0);
     assert_int_equal(wide_end - wide, end - text);

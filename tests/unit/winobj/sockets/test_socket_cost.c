@@ -19,7 +19,7 @@ static void answer(struct pair *pair, HANDLE port, OVERLAPPED *receive, OVERLAPP
 
     ZeroMemory(octets, sizeof(octets));
     assert_int_equal(WSARecv(pair->a, &in, 1, NULL, &flags, receive, NULL), SOCKET_ERROR);
-    assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     assert_int_equal(send(pair->b, octets, 64, 0), 64);
     assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &ended, INFINITE));
     assert_ptr_equal(ended, receive);

@@ -48,7 +48,7 @@ static void run(int close_it)
 
         assert_int_equal(
             WSARecv(race.pair.a, &in, 1, NULL, &flags, &race.receives[i], NULL), SOCKET_ERROR);
-        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
     }
     threads[0] = CreateThread(NULL, 0, feed, &race, 0, NULL);
     threads[1] = CreateThread(NULL, 0, stop, &race, 0, NULL);
@@ -63,7 +63,7 @@ static void run(int close_it)
             assert_int_equal(got[which], 'x');
             received++;
         } else {
-            assert_int_equal((DWORD)entry.lpOverlapped->Internal, 0xC0000120);
+            assert_int_equal((DWORD)entry.lpOverlapped->Internal, SPEC_STATUS_CANCELLED);
         }
     }
     assert_wait(WaitForMultipleObjects(2, threads, TRUE, LONG_MS), WAIT_OBJECT_0);
@@ -111,7 +111,7 @@ static void receive_next(struct end *end)
     DWORD flags = 0;
 
     if (WSARecv(end->socket, &in, 1, NULL, &flags, &end->receive, NULL))
-        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
 }
 
 static void send_next(struct end *end)
@@ -120,7 +120,7 @@ static void send_next(struct end *end)
 
     end->out = (char)(end->in + 1);
     if (WSASend(end->socket, &out, 1, NULL, 0, &end->send, NULL))
-        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+        assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
 }
 
 static DWORD WINAPI serve(void *argument)
@@ -211,9 +211,9 @@ static void test_cancel_while_the_request_begins(void **state)
             assert_ptr_equal(entry.lpOverlapped, &receive);
             assert_int_equal(entry.dwNumberOfBytesTransferred, 0);
         } else {
-            assert_int_equal(WSAGetLastError(), WSA_OPERATION_ABORTED);
+            assert_int_equal(WSAGetLastError(), SPEC_WSA_OPERATION_ABORTED);
         }
-        assert_int_equal(receive.Internal, 0xC0000120);
+        assert_int_equal(receive.Internal, SPEC_STATUS_CANCELLED);
         assert_false(GetQueuedCompletionStatusEx(port, &entry, 1, &taken, 0, FALSE));
     }
     InterlockedExchange(&canceller.ended, 1);

@@ -38,8 +38,8 @@ static void test_startup_tells_versions(void **state)
         assert_int_equal(data.wHighVersion, 0x0202);
         assert_int_equal(WSACleanup(), 0);
     }
-    assert_int_equal(WSAStartup(0x0100, &data), 10092);
-    assert_int_equal(WSAStartup(0x0202, NULL), 10014);
+    assert_int_equal(WSAStartup(0x0100, &data), SPEC_WSAVERNOTSUPPORTED);
+    assert_int_equal(WSAStartup(0x0202, NULL), SPEC_WSAEFAULT);
 }
 
 static void test_functions_need_startup(void **state)
@@ -51,15 +51,15 @@ static void test_functions_need_startup(void **state)
 
     (void)state, (void)address, (void)length, (void)text, (void)size;
     assert_int_equal(WSACleanup(), -1);
-    assert_int_equal(WSAGetLastError(), 10093);
+    assert_int_equal(WSAGetLastError(), SPEC_WSANOTINITIALISED);
 #ifndef _WIN32 /* addresses as text without WSAStartup: Wine does not mind */
     WSASetLastError(0);
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
-    assert_int_equal(WSAGetLastError(), 10093);
+    assert_int_equal(WSAGetLastError(), SPEC_WSANOTINITIALISED);
     WSASetLastError(0);
     assert_int_equal(
         WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
-    assert_int_equal(WSAGetLastError(), 10093);
+    assert_int_equal(WSAGetLastError(), SPEC_WSANOTINITIALISED);
 #endif
 }
 
@@ -108,7 +108,7 @@ static void test_addresses_from_text_and_back(void **state)
         if (WSAStringToAddressA(text, rows[i].family, NULL, (SOCKADDR *)&address, &length)) {
             if (rows[i].back)
                 fail_msg("\"%s\" is refused", text);
-            assert_int_equal(WSAGetLastError(), 10022);
+            assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
 #ifndef _WIN32 /* text that is no address: programs look for an address of zero; Wine leaves what was there */
             assert_memory_equal(&address, &zero, expected);
 #endif
@@ -133,27 +133,27 @@ static void test_addresses_bad_arguments(void **state)
 
     (void)state;
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
-    assert_int_equal(WSAGetLastError(), 10014);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(length, 16);
     assert_int_equal(WSAStringToAddressA(text, AF_UNIX, NULL, (SOCKADDR *)&address, &length), -1);
-    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     assert_int_equal(WSAStringToAddressA(NULL, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
-    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, NULL, &length), -1);
-    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
     address.sin_family = AF_INET;
     assert_int_equal(
         WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
-    assert_int_equal(WSAGetLastError(), 10014);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     assert_int_equal(size, 8); /* "0.0.0.0" and the end */
     assert_int_equal(WSAAddressToStringA((SOCKADDR *)&address, 8, NULL, text, &size), -1);
-    assert_int_equal(WSAGetLastError(), 10014);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEFAULT);
     address.sin_family = AF_UNIX;
     assert_int_equal(
         WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
-    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
 }
 
 static void test_addresses_wide(void **state)
@@ -174,7 +174,7 @@ static void test_addresses_wide(void **state)
     assert_memory_equal(text, L"10.1.2.3:4567", 14 * sizeof(WCHAR));
     text[3] = 0x431;
     assert_int_equal(WSAStringToAddressW(text, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
-    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
 }
 
 static void test_inet_pton_and_ntop(void **state)
@@ -196,15 +196,15 @@ static void test_closesocket(void **state)
     assert_true(socket_of != INVALID_SOCKET);
     assert_int_equal(closesocket(socket_of), 0);
     assert_int_equal(closesocket(socket_of), -1);
-    assert_int_equal(WSAGetLastError(), 10038);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTSOCK);
     assert_int_equal(closesocket(INVALID_SOCKET), -1);
-    assert_int_equal(WSAGetLastError(), 10038);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTSOCK);
 #ifndef _WIN32 /* closesocket of a descriptor that is no socket */
     int ends[2];
 
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(closesocket((SOCKET)ends[0]), -1);
-    assert_int_equal(WSAGetLastError(), 10038);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAENOTSOCK);
     assert_int_equal(close(ends[0]), 0); /* still open: it is no socket */
     assert_int_equal(close(ends[1]), 0);
 #endif

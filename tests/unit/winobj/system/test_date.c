@@ -45,9 +45,9 @@ static void test_dates_that_do_not_exist(void **state)
 
     (void)state;
     for (size_t i = 0; i < _countof(rows); i++)
-        assert_fails(SystemTimeToFileTime(&rows[i], &time), 87);
+        assert_fails(SystemTimeToFileTime(&rows[i], &time), SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* Wine takes negative times, Windows does not */
-    assert_fails(FileTimeToSystemTime(&time, &date), 87);
+    assert_fails(FileTimeToSystemTime(&time, &date), SPEC_ERROR_INVALID_PARAMETER);
 #else
     (void)date;
 #endif
@@ -100,7 +100,8 @@ static void test_computer_names(void **state)
     assert_in_range(size, 1, MAX_COMPUTERNAME_LENGTH);
     length = size;
     assert_true(GetComputerName == GetComputerNameA && GetComputerNameEx == GetComputerNameExA);
-    assert_fails(GetComputerNameA(name, &size), 111); /* no room for the end */
+    assert_fails(
+        GetComputerNameA(name, &size), SPEC_ERROR_BUFFER_OVERFLOW); /* no room for the end */
     assert_int_equal(size, length + 1);
     assert_true(GetComputerNameA(name, &size));
     size = _countof(wide);
@@ -109,7 +110,7 @@ static void test_computer_names(void **state)
     assert_int_equal(wide[size], 0);
     assert_int_equal(wide[0], name[0]);
     size = 1;
-    assert_fails(GetComputerNameW(wide, &size), 111);
+    assert_fails(GetComputerNameW(wide, &size), SPEC_ERROR_BUFFER_OVERFLOW);
     assert_int_equal(size, length + 1);
     size = sizeof(host);
     assert_true(GetComputerNameExA(ComputerNameDnsHostname, host, &size));
@@ -117,10 +118,10 @@ static void test_computer_names(void **state)
     assert_int_equal(
         lstrcmpiA(name, host), DIFFERS(0, lstrcmpiA(name, host), "a long name is cut elsewhere"));
     size = 1;
-    assert_fails(GetComputerNameExA(ComputerNameDnsHostname, name, &size), 234);
+    assert_fails(GetComputerNameExA(ComputerNameDnsHostname, name, &size), SPEC_ERROR_MORE_DATA);
     assert_int_equal(size, strlen(host) + 1);
     size = 0;
-    assert_fails(GetComputerNameExW(ComputerNameDnsHostname, NULL, &size), 234);
+    assert_fails(GetComputerNameExW(ComputerNameDnsHostname, NULL, &size), SPEC_ERROR_MORE_DATA);
     assert_int_equal(size, strlen(host) + 1);
     assert_true(GetComputerNameExW(ComputerNamePhysicalDnsHostname, wide, &size));
     assert_int_equal(size, strlen(host));
@@ -131,7 +132,7 @@ static void test_computer_names(void **state)
     assert_true(GetComputerNameExA(ComputerNameDnsDomain, name, &size));
     assert_int_equal(size, strlen(name));
     size = sizeof(name);
-    assert_fails(GetComputerNameExA(ComputerNameMax, name, &size), 87);
+    assert_fails(GetComputerNameExA(ComputerNameMax, name, &size), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_network_order(void **state)

@@ -22,12 +22,14 @@ static void test_processors(void **state)
         sum += GetActiveProcessorCount(i);
     assert_int_equal(sum, count);
     assert_fails(GetActiveProcessorCount(GetActiveProcessorGroupCount()),
-        DIFFERS(87, 122, "a group that is not there: Wine's error is another"));
+        DIFFERS(SPEC_ERROR_INVALID_PARAMETER, SPEC_ERROR_INSUFFICIENT_BUFFER,
+            "a group that is not there: Wine's error is another"));
     assert_true(GetMaximumProcessorGroupCount() >= GetActiveProcessorGroupCount());
     assert_true(GetMaximumProcessorCount(ALL_PROCESSOR_GROUPS) >= count);
     assert_true(GetMaximumProcessorCount(0) >= GetActiveProcessorCount(0));
     assert_fails(GetMaximumProcessorCount(GetMaximumProcessorGroupCount()),
-        DIFFERS(87, 122, "a group that is not there: Wine's error is another"));
+        DIFFERS(SPEC_ERROR_INVALID_PARAMETER, SPEC_ERROR_INSUFFICIENT_BUFFER,
+            "a group that is not there: Wine's error is another"));
     assert_true(GetCurrentProcessorNumber() < 64);
     GetCurrentProcessorNumberEx(&number);
     assert_true(number.Group < GetActiveProcessorGroupCount());
@@ -36,7 +38,8 @@ static void test_processors(void **state)
     assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
     assert_true(process && !(process & ~machine));
     assert_int_equal(__popcnt64(machine), GetActiveProcessorCount(0));
-    assert_fails(GetProcessAffinityMask((HANDLE)0x12345670, &process, &machine), 6);
+    assert_fails(
+        GetProcessAffinityMask((HANDLE)0x12345670, &process, &machine), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_nodes(void **state)
@@ -79,8 +82,9 @@ static void test_nodes_and_processors(void **state)
             assert_true(GetNumaNodeProcessorMask(node, &mask));
             assert_true(mask >> i & 1);
         }
-    assert_fails(GetNumaNodeProcessorMask((UCHAR)(highest + 1), &mask), 87);
-    assert_fails(GetNumaProcessorNode(255, &node), 87);
+    assert_fails(
+        GetNumaNodeProcessorMask((UCHAR)(highest + 1), &mask), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(GetNumaProcessorNode(255, &node), SPEC_ERROR_INVALID_PARAMETER);
     assert_int_equal(node, 0xff);
 }
 
@@ -109,14 +113,15 @@ static void test_nodes_and_processors_of_groups(void **state)
         assert_true(mask == affinity.Mask);
     }
     assert_true(GetNumaHighestNodeNumber(&highest));
-    assert_fails(GetNumaNodeProcessorMaskEx((USHORT)(highest + 1), &affinity), 87);
+    assert_fails(
+        GetNumaNodeProcessorMaskEx((USHORT)(highest + 1), &affinity), SPEC_ERROR_INVALID_PARAMETER);
     number.Reserved = 1;
-    assert_fails(GetNumaProcessorNodeEx(&number, &other), 87);
+    assert_fails(GetNumaProcessorNodeEx(&number, &other), SPEC_ERROR_INVALID_PARAMETER);
     assert_int_equal(other, 0xffff);
     number = (PROCESSOR_NUMBER){ 15, 63, 0 };
-    assert_fails(GetNumaProcessorNodeEx(&number, &other), 87);
+    assert_fails(GetNumaProcessorNodeEx(&number, &other), SPEC_ERROR_INVALID_PARAMETER);
     number = (PROCESSOR_NUMBER){ 0, 64, 0 };
-    assert_fails(GetNumaProcessorNodeEx(&number, &other), 87);
+    assert_fails(GetNumaProcessorNodeEx(&number, &other), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_groups_of_the_process(void **state)
@@ -126,10 +131,12 @@ static void test_groups_of_the_process(void **state)
     bool found = false;
 
     (void)state;
-    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, NULL), 122);
+    assert_fails(
+        GetProcessGroupAffinity(GetCurrentProcess(), &count, NULL), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_in_range(count, 1, GetActiveProcessorGroupCount());
     count = 0;
-    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, groups), 122);
+    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, groups),
+        SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(groups[0], 99);
     count = 16;
     assert_true(GetProcessGroupAffinity(GetCurrentProcess(), &count, groups));
@@ -139,10 +146,13 @@ static void test_groups_of_the_process(void **state)
         found |= groups[i] == affinity.Group;
     }
     assert_true(found);
-    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), NULL, groups), 87);
+    assert_fails(
+        GetProcessGroupAffinity(GetCurrentProcess(), NULL, groups), SPEC_ERROR_INVALID_PARAMETER);
     count = 1;
-    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, NULL), 87);
-    assert_fails(GetProcessGroupAffinity((HANDLE)0x12345670, &count, groups), 6);
+    assert_fails(
+        GetProcessGroupAffinity(GetCurrentProcess(), &count, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        GetProcessGroupAffinity((HANDLE)0x12345670, &count, groups), SPEC_ERROR_INVALID_HANDLE);
 }
 #endif
 
@@ -162,14 +172,14 @@ static void test_logical_processors(void **state)
     assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, Cache.Size), 20);
     assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, Cache.Type), 24);
     assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
-    assert_fails(GetLogicalProcessorInformation(NULL, NULL), 87);
-    assert_fails(GetLogicalProcessorInformation(NULL, &length), 122);
+    assert_fails(GetLogicalProcessorInformation(NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(GetLogicalProcessorInformation(NULL, &length), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_true(length >= 3 * sizeof(*entries) && length % sizeof(*entries) == 0);
     needed = length;
     assert_non_null(entries = malloc(needed));
     memset(entries, 0xee, needed);
     again = needed - 1;
-    assert_fails(GetLogicalProcessorInformation(entries, &again), 122);
+    assert_fails(GetLogicalProcessorInformation(entries, &again), SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(again, needed);
     assert_true(GetLogicalProcessorInformation(entries, &length));
     assert_int_equal(length, needed);
@@ -202,7 +212,7 @@ static void test_logical_processors(void **state)
     }
     assert_true(cores == machine && packages == machine && nodes == machine);
 #ifndef _WIN32 /* Wine writes to NULL */
-    assert_fails(GetLogicalProcessorInformation(NULL, &length), 998);
+    assert_fails(GetLogicalProcessorInformation(NULL, &length), SPEC_ERROR_NOACCESS);
 #endif
     free(entries);
 }
@@ -285,10 +295,12 @@ static DWORD look_at_all(LOGICAL_PROCESSOR_RELATIONSHIP kind, struct seen seen[5
     char *room;
 
     memset(seen, 0, 5 * sizeof(*seen));
-    assert_fails(GetLogicalProcessorInformationEx(kind, NULL, &length), 122);
+    assert_fails(
+        GetLogicalProcessorInformationEx(kind, NULL, &length), SPEC_ERROR_INSUFFICIENT_BUFFER);
     needed = length--;
     assert_non_null(room = malloc(needed));
-    assert_fails(GetLogicalProcessorInformationEx(kind, (void *)room, &length), 122);
+    assert_fails(GetLogicalProcessorInformationEx(kind, (void *)room, &length),
+        SPEC_ERROR_INSUFFICIENT_BUFFER);
     assert_int_equal(length, needed);
     memset(room, 0xee, needed);
     SetLastError(0xdead);
@@ -333,11 +345,12 @@ static void test_logical_processors_of_all_groups(void **state)
     }
     assert_int_equal(sum, length);
     assert_int_equal(all[RelationGroup].count, 1);
-    assert_fails(GetLogicalProcessorInformationEx(RelationAll, NULL, NULL), 87);
+    assert_fails(
+        GetLogicalProcessorInformationEx(RelationAll, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* Wine takes any kind */
     assert_fails(GetLogicalProcessorInformationEx(
                      (LOGICAL_PROCESSOR_RELATIONSHIP)(RelationGroup + 1), NULL, &length),
-        87);
+        SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -362,10 +375,11 @@ static void test_thread_affinity(void **state)
     assert_true(SetThreadAffinityMask(GetCurrentThread(), one) == process);
     assert_int_equal(GetCurrentProcessorNumber(), index);
     assert_true(SetThreadAffinityMask(GetCurrentThread(), process) == one);
-    assert_fails(SetThreadAffinityMask(GetCurrentThread(), 0), 87);
+    assert_fails(SetThreadAffinityMask(GetCurrentThread(), 0), SPEC_ERROR_INVALID_PARAMETER);
     if (~machine)
-        assert_fails(SetThreadAffinityMask(GetCurrentThread(), ~machine), 87);
-    assert_fails(SetThreadAffinityMask((HANDLE)0x12345670, one), 6);
+        assert_fails(
+            SetThreadAffinityMask(GetCurrentThread(), ~machine), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetThreadAffinityMask((HANDLE)0x12345670, one), SPEC_ERROR_INVALID_HANDLE);
 
     /* Of a thread that does not run yet. */
     assert_non_null(
@@ -378,7 +392,7 @@ static void test_thread_affinity(void **state)
     assert_int_equal(affinity.Group, 0);
     assert_true(affinity.Mask == one);
 #ifndef _WIN32 /* there the affinity of an ended thread can still be set */
-    assert_fails(SetThreadAffinityMask(thread, one), 6);
+    assert_fails(SetThreadAffinityMask(thread, one), SPEC_ERROR_INVALID_HANDLE);
     assert_int_equal(GetThreadPriority(thread), THREAD_PRIORITY_ERROR_RETURN);
 #endif
     assert_true(CloseHandle(thread));
@@ -391,10 +405,12 @@ static void test_thread_affinity(void **state)
     assert_true(affinity.Mask == one);
     assert_true(SetThreadGroupAffinity(GetCurrentThread(), &before, NULL));
     affinity.Mask = 0;
-    assert_fails(SetThreadGroupAffinity(GetCurrentThread(), &affinity, NULL), 87);
+    assert_fails(
+        SetThreadGroupAffinity(GetCurrentThread(), &affinity, NULL), SPEC_ERROR_INVALID_PARAMETER);
     affinity.Mask = one;
     affinity.Reserved[1] = 1;
-    assert_fails(SetThreadGroupAffinity(GetCurrentThread(), &affinity, NULL), 87);
+    assert_fails(
+        SetThreadGroupAffinity(GetCurrentThread(), &affinity, NULL), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_process_affinity(void **state)
@@ -412,12 +428,13 @@ static void test_process_affinity(void **state)
     assert_true(GetThreadGroupAffinity(GetCurrentThread(), &affinity));
     assert_true(affinity.Mask == process);
     if (before != process)
-        assert_fails(SetThreadAffinityMask(GetCurrentThread(), before & ~process), 87);
+        assert_fails(SetThreadAffinityMask(GetCurrentThread(), before & ~process),
+            SPEC_ERROR_INVALID_PARAMETER);
     assert_true(SetProcessAffinityMask(GetCurrentProcess(), before));
     assert_true(GetThreadGroupAffinity(GetCurrentThread(), &affinity));
     assert_true(affinity.Mask == before);
-    assert_fails(SetProcessAffinityMask(GetCurrentProcess(), 0), 87);
-    assert_fails(SetProcessAffinityMask((HANDLE)0x12345670, before), 6);
+    assert_fails(SetProcessAffinityMask(GetCurrentProcess(), 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetProcessAffinityMask((HANDLE)0x12345670, before), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static DWORD WINAPI change_priorities(LPVOID unused)
@@ -467,8 +484,8 @@ static void test_thread_priority(void **state)
     assert_int_equal(code, 0);
     assert_true(CloseHandle(thread));
     assert_int_equal(GetThreadPriority(GetCurrentThread()), THREAD_PRIORITY_NORMAL);
-    assert_fails(SetThreadPriority(GetCurrentThread(), 7), 87);
-    assert_fails(SetThreadPriority((HANDLE)0x12345670, 0), 6);
+    assert_fails(SetThreadPriority(GetCurrentThread(), 7), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetThreadPriority((HANDLE)0x12345670, 0), SPEC_ERROR_INVALID_HANDLE);
 }
 
 static void test_thread_id_of_the_calling_thread(void **state)

@@ -58,8 +58,8 @@ static void test_version(void **state)
     assert_int_equal(version(11, 0, 0, VER_LESS), 0);
     assert_true(VerifyVersionInfo(
         &wanted, VER_PLATFORMID, VerSetConditionMask(0, VER_PLATFORMID, VER_EQUAL)));
-    assert_fails(VerifyVersionInfoA(&wanted, 0, 3), 160);
-    assert_fails(VerifyVersionInfoA(&wanted, VER_PLATFORMID, 0), 160);
+    assert_fails(VerifyVersionInfoA(&wanted, 0, 3), SPEC_ERROR_BAD_ARGUMENTS);
+    assert_fails(VerifyVersionInfoA(&wanted, VER_PLATFORMID, 0), SPEC_ERROR_BAD_ARGUMENTS);
 }
 
 static void test_heap_blocks(void **state)
@@ -82,24 +82,24 @@ static void test_heap_blocks(void **state)
         assert_int_equal(block[1000], 0);
         assert_int_equal(block[99999], 0);
         assert_int_equal(HeapSize(heaps[h], 0, block), 100000);
-        assert_fails(HeapFree(heaps[!h], 0, block), 87);
+        assert_fails(HeapFree(heaps[!h], 0, block), SPEC_ERROR_INVALID_PARAMETER);
         assert_int_equal(HeapSize(heaps[!h], 0, block), (SIZE_T)-1);
         assert_null(HeapReAlloc(heaps[h], 0, block, SIZE_MAX - 10));
-        assert_win_error(8);
+        assert_win_error(SPEC_ERROR_NOT_ENOUGH_MEMORY);
         assert_true(HeapFree(heaps[h], 0, block));
         assert_true(HeapFree(heaps[h], 0, NULL));
         assert_null(HeapAlloc(heaps[h], 0, SIZE_MAX));
-        assert_win_error(8);
+        assert_win_error(SPEC_ERROR_NOT_ENOUGH_MEMORY);
     }
     /* Destroying a heap frees what is in it (the leak checker would report it). */
     for (int i = 0; i < 100; i++)
         assert_non_null(HeapAlloc(heaps[1], 0, 100));
     assert_true(HeapDestroy(heaps[1]));
-    assert_fails(HeapDestroy(heaps[0]), 6);
+    assert_fails(HeapDestroy(heaps[0]), SPEC_ERROR_INVALID_HANDLE);
 #ifndef _WIN32 /* a heap that was destroyed: Wine looks into its memory */
-    assert_fails(HeapDestroy(heaps[1]), 6);
-    assert_fails(HeapAlloc(heaps[1], 0, 1), 6);
-    assert_fails(HeapCreate(0x4, 0, 0), 87);
+    assert_fails(HeapDestroy(heaps[1]), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(HeapAlloc(heaps[1], 0, 1), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(HeapCreate(0x4, 0, 0), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -128,13 +128,15 @@ static void test_virtual_memory(void **state)
     assert_ptr_equal(VirtualAlloc(base + page + 5, 1, MEM_COMMIT, PAGE_READWRITE), base + page);
     assert_int_equal(base[page], 0);
     assert_int_equal(base[0], 1);
-    assert_fails(VirtualFree(base, 4 * page, MEM_RELEASE), 87);
-    assert_fails(VirtualFree(base + page, 0, MEM_RELEASE), 487);
-    assert_fails(VirtualAlloc(base, page, MEM_RESERVE, PAGE_READWRITE), 487);
+    assert_fails(VirtualFree(base, 4 * page, MEM_RELEASE), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualFree(base + page, 0, MEM_RELEASE), SPEC_ERROR_INVALID_ADDRESS);
+    assert_fails(VirtualAlloc(base, page, MEM_RESERVE, PAGE_READWRITE), SPEC_ERROR_INVALID_ADDRESS);
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
     assert_fails(VirtualFree(base, 0, MEM_RELEASE),
-        DIFFERS(487, wine_major() == 8 ? 87 : 487, "Wine 8 says 87; Windows documents 487"));
-    assert_fails(VirtualAlloc(base, page, MEM_COMMIT, PAGE_READWRITE), 487);
+        DIFFERS(SPEC_ERROR_INVALID_ADDRESS,
+            wine_major() == 8 ? SPEC_ERROR_INVALID_PARAMETER : SPEC_ERROR_INVALID_ADDRESS,
+            "Wine 8 says 87; Windows documents 487"));
+    assert_fails(VirtualAlloc(base, page, MEM_COMMIT, PAGE_READWRITE), SPEC_ERROR_INVALID_ADDRESS);
 
     /* More than any of this memory exists; ThreadSanitizer leaves programs less room than this once was. */
     assert_non_null(reserved = VirtualAlloc(NULL, 2 * half, MEM_RESERVE, PAGE_READWRITE));
@@ -143,10 +145,12 @@ static void test_virtual_memory(void **state)
     reserved[half] = 1;
     assert_true(VirtualFree(reserved, 0, MEM_DECOMMIT));
     assert_true(VirtualFree(reserved, 0, MEM_RELEASE));
-    assert_fails(VirtualAlloc(NULL, 0, MEM_COMMIT, PAGE_READWRITE), 87);
-    assert_fails(VirtualAlloc(NULL, page, 0x10000000, PAGE_READWRITE), 87);
-    assert_fails(VirtualAlloc(NULL, page, MEM_COMMIT, 0), 87);
-    assert_fails(VirtualAlloc(NULL, SIZE_MAX, MEM_COMMIT, PAGE_READWRITE), 87);
+    assert_fails(VirtualAlloc(NULL, 0, MEM_COMMIT, PAGE_READWRITE), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        VirtualAlloc(NULL, page, 0x10000000, PAGE_READWRITE), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualAlloc(NULL, page, MEM_COMMIT, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        VirtualAlloc(NULL, SIZE_MAX, MEM_COMMIT, PAGE_READWRITE), SPEC_ERROR_INVALID_PARAMETER);
 }
 
 static void test_clocks(void **state)
@@ -163,7 +167,7 @@ static void test_clocks(void **state)
     assert_true(QueryPerformanceCounter(&end));
     assert_true(end.QuadPart >= begin.QuadPart);
 #ifndef _WIN32 /* QueryPerformanceCounter(NULL): Wine does not look */
-    assert_fails(QueryPerformanceCounter(NULL), 998);
+    assert_fails(QueryPerformanceCounter(NULL), SPEC_ERROR_NOACCESS);
 #endif
     assert_true(GetTickCount64() >= tick);
     assert_true(GetTickCount() - (DWORD)tick < LONG_MS);

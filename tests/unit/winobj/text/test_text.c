@@ -52,7 +52,8 @@ static void test_to_wide_of_what_is_no_character(void **state)
         for (int j = 0; j < count - 1; j++)
             assert_int_equal(wide[j], 0xfffd);
         assert_fails(
-            MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, rows[i].bytes, -1, wide, 64), 1113);
+            MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, rows[i].bytes, -1, wide, 64),
+            SPEC_ERROR_NO_UNICODE_TRANSLATION);
     }
     assert_int_equal(
         MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, "\xf4\x8f\xbf\xbf", 4, NULL, 0), ABOVE);
@@ -61,16 +62,20 @@ static void test_to_wide_of_what_is_no_character(void **state)
 static void test_to_wide_refuses(void **state)
 {
     (void)state;
-    assert_fails(MultiByteToWideChar(CP_UTF8, 0, "abc", -1, wide, 3), 122);
-    assert_fails(MultiByteToWideChar(CP_UTF8, 0, "abc", 0, wide, 3), 87);
-    assert_fails(MultiByteToWideChar(CP_UTF8, 0, NULL, -1, wide, 3), 87);
-    assert_fails(MultiByteToWideChar(CP_UTF8, 0, "abc", -1, NULL, 3), 87);
-    assert_fails(MultiByteToWideChar(CP_UTF8, 0, "abc", -1, wide, -1), 87);
-    assert_fails(MultiByteToWideChar(12345, 0, "abc", -1, wide, 64), 87);
-    assert_fails(MultiByteToWideChar(CP_UTF8, 0x100, "abc", -1, wide, 64), 1004);
-    assert_fails(MultiByteToWideChar(CP_ACP, 0x100, "abc", -1, wide, 64), 1004);
+    assert_fails(
+        MultiByteToWideChar(CP_UTF8, 0, "abc", -1, wide, 3), SPEC_ERROR_INSUFFICIENT_BUFFER);
+    assert_fails(MultiByteToWideChar(CP_UTF8, 0, "abc", 0, wide, 3), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(MultiByteToWideChar(CP_UTF8, 0, NULL, -1, wide, 3), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(MultiByteToWideChar(CP_UTF8, 0, "abc", -1, NULL, 3), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        MultiByteToWideChar(CP_UTF8, 0, "abc", -1, wide, -1), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(MultiByteToWideChar(12345, 0, "abc", -1, wide, 64), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        MultiByteToWideChar(CP_UTF8, 0x100, "abc", -1, wide, 64), SPEC_ERROR_INVALID_FLAGS);
+    assert_fails(MultiByteToWideChar(CP_ACP, 0x100, "abc", -1, wide, 64), SPEC_ERROR_INVALID_FLAGS);
 #ifndef _WIN32 /* Wine takes MB_PRECOMPOSED with CP_UTF8, Windows does not */
-    assert_fails(MultiByteToWideChar(CP_UTF8, MB_PRECOMPOSED, "abc", -1, wide, 64), 1004);
+    assert_fails(MultiByteToWideChar(CP_UTF8, MB_PRECOMPOSED, "abc", -1, wide, 64),
+        SPEC_ERROR_INVALID_FLAGS);
 #endif
 }
 
@@ -103,8 +108,8 @@ static void test_from_wide_of_what_is_no_character(void **state)
     assert_int_equal(WideCharToMultiByte(CP_UTF8, 0, half, -1, text, 64, NULL, NULL), 5);
     assert_string_equal(text, "\xef\xbf\xbdx");
     assert_int_equal(WideCharToMultiByte(CP_UTF8, 0, last, 2, text, 64, NULL, NULL), 4);
-    assert_fails(
-        WideCharToMultiByte(CP_UTF8, WC_ERR_INVALID_CHARS, half, -1, text, 64, NULL, NULL), 1113);
+    assert_fails(WideCharToMultiByte(CP_UTF8, WC_ERR_INVALID_CHARS, half, -1, text, 64, NULL, NULL),
+        SPEC_ERROR_NO_UNICODE_TRANSLATION);
     assert_int_equal(WideCharToMultiByte(CP_ACP, 0, half, -1, text, 64, "!", &replaced), 3);
     assert_string_equal(text, "!x");
     assert_true(replaced);
@@ -115,17 +120,26 @@ static void test_from_wide_refuses(void **state)
     BOOL replaced;
 
     (void)state;
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"\u00fc", -1, text, 2, NULL, NULL), 122);
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", 0, text, 64, NULL, NULL), 87);
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, NULL, -1, text, 64, NULL, NULL), 87);
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, NULL, 64, NULL, NULL), 87);
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, text, -1, NULL, NULL), 87);
-    assert_fails(WideCharToMultiByte(12345, 0, L"abc", -1, text, 64, NULL, NULL), 87);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"\u00fc", -1, text, 2, NULL, NULL),
+        SPEC_ERROR_INSUFFICIENT_BUFFER);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", 0, text, 64, NULL, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, NULL, -1, text, 64, NULL, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, NULL, 64, NULL, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, text, -1, NULL, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(WideCharToMultiByte(12345, 0, L"abc", -1, text, 64, NULL, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* Wine takes these with CP_UTF8, Windows does not */
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, text, 64, "?", NULL), 87);
-    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, text, 64, NULL, &replaced), 87);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, text, 64, "?", NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(WideCharToMultiByte(CP_UTF8, 0, L"abc", -1, text, 64, NULL, &replaced),
+        SPEC_ERROR_INVALID_PARAMETER);
     assert_fails(
-        WideCharToMultiByte(CP_UTF8, WC_NO_BEST_FIT_CHARS, L"abc", -1, text, 64, NULL, NULL), 1004);
+        WideCharToMultiByte(CP_UTF8, WC_NO_BEST_FIT_CHARS, L"abc", -1, text, 64, NULL, NULL),
+        SPEC_ERROR_INVALID_FLAGS);
 #else
     (void)replaced;
 #endif
@@ -204,9 +218,10 @@ static void test_compare_string(void **state)
     assert_int_equal(CompareStringW(invariant, 0, L"z", -1, L"B", -1), GREATER);
     assert_int_equal(CompareStringW(LOCALE_SYSTEM_DEFAULT, 0, pair, 3, pair, -1), EQUAL);
     assert_int_equal(CompareStringW(invariant, 0, pair, 2, pair, 2), EQUAL);
-    assert_fails(CompareStringA(invariant, 0, NULL, -1, "a", -1), 87);
-    assert_fails(CompareStringW(invariant, 0, L"a", -1, NULL, -1), 87);
-    assert_fails(CompareStringW(invariant, 0x80000000, L"a", -1, L"a", -1), 1004);
+    assert_fails(CompareStringA(invariant, 0, NULL, -1, "a", -1), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CompareStringW(invariant, 0, L"a", -1, NULL, -1), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        CompareStringW(invariant, 0x80000000, L"a", -1, L"a", -1), SPEC_ERROR_INVALID_FLAGS);
     assert_true(CompareString == CompareStringA);
 }
 

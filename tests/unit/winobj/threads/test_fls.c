@@ -124,16 +124,16 @@ static void test_bad_indexes(void **state)
 
     (void)state;
     assert_true(FlsFree(index));
-    assert_fails(FlsFree(index), 87);
-    assert_fails(FlsFree(0xFFFFFFFF), 87);
-    assert_fails(FlsGetValue(0xFFFFFFFF), 87);
-    assert_fails(FlsSetValue(0xFFFFFFFF, &index), 87);
+    assert_fails(FlsFree(index), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(FlsFree(0xFFFFFFFF), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(FlsGetValue(0xFFFFFFFF), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(FlsSetValue(0xFFFFFFFF, &index), SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* Windows 10 has more indexes, and keeps the values of freed ones */
-    assert_fails(FlsGetValue(index), 87);
-    assert_fails(FlsSetValue(index, &index), 87);
+    assert_fails(FlsGetValue(index), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(FlsSetValue(index, &index), SPEC_ERROR_INVALID_PARAMETER);
     while ((index = FlsAlloc(NULL)) != 0xFFFFFFFF)
         assert_true(index > 0 && index < 128);
-    assert_win_error(259);
+    assert_win_error(SPEC_ERROR_NO_MORE_ITEMS);
     for (index = 1; index < 128; index++)
         assert_true(FlsFree(index));
 #endif

@@ -41,7 +41,7 @@ static void request_begin(struct file *file, OVERLAPPED *overlapped)
     static char buffer[512];
 
     assert_fails(
-        ReadFile(file->handle, buffer, sizeof(buffer), NULL, overlapped), ERROR_IO_PENDING);
+        ReadFile(file->handle, buffer, sizeof(buffer), NULL, overlapped), SPEC_ERROR_IO_PENDING);
 }
 
 static void request_end(struct file *file, OVERLAPPED *overlapped, BOOL good, DWORD bytes)
@@ -85,7 +85,8 @@ static void request_begin(struct file *file, OVERLAPPED *overlapped)
 
 static void request_end(struct file *file, OVERLAPPED *overlapped, BOOL good, DWORD bytes)
 {
-    win_overlapped_complete(file->object, overlapped, good ? 0 : (LONG)0xC0000120, bytes);
+    win_overlapped_complete(
+        file->object, overlapped, good ? 0 : (LONG)SPEC_STATUS_CANCELLED, bytes);
 }
 #endif
 
@@ -403,19 +404,22 @@ static void test_wrong_arguments(void **state)
 
     (void)state;
     assert_fails(
-        BindIoCompletionCallback(INVALID_HANDLE_VALUE, count_call, 0), ERROR_INVALID_HANDLE);
+        BindIoCompletionCallback(INVALID_HANDLE_VALUE, count_call, 0), SPEC_ERROR_INVALID_HANDLE);
     assert_fails(
-        CreateThreadpoolIo(INVALID_HANDLE_VALUE, count_io, NULL, NULL), ERROR_INVALID_HANDLE);
-    assert_fails(BindIoCompletionCallback(event, count_call, 0), ERROR_INVALID_HANDLE);
-    assert_fails(CreateThreadpoolIo(event, count_io, NULL, NULL), ERROR_INVALID_HANDLE);
+        CreateThreadpoolIo(INVALID_HANDLE_VALUE, count_io, NULL, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(BindIoCompletionCallback(event, count_call, 0), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateThreadpoolIo(event, count_io, NULL, NULL), SPEC_ERROR_INVALID_HANDLE);
 #ifndef _WIN32 /* Wine takes any function and flag */
-    assert_fails(CreateThreadpoolIo(file.handle, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
-    assert_fails(BindIoCompletionCallback(file.handle, NULL, 0), ERROR_INVALID_PARAMETER);
-    assert_fails(BindIoCompletionCallback(file.handle, count_call, 1), ERROR_INVALID_PARAMETER);
+    assert_fails(CreateThreadpoolIo(file.handle, NULL, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(BindIoCompletionCallback(file.handle, NULL, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        BindIoCompletionCallback(file.handle, count_call, 1), SPEC_ERROR_INVALID_PARAMETER);
 #endif
     assert_non_null(io = CreateThreadpoolIo(file.handle, count_io, NULL, NULL));
-    assert_fails(CreateThreadpoolIo(file.handle, count_io, NULL, NULL), ERROR_INVALID_PARAMETER);
-    assert_fails(BindIoCompletionCallback(file.handle, count_call, 0), ERROR_INVALID_PARAMETER);
+    assert_fails(
+        CreateThreadpoolIo(file.handle, count_io, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        BindIoCompletionCallback(file.handle, count_call, 0), SPEC_ERROR_INVALID_PARAMETER);
     file_close(&file);
     CloseThreadpoolIo(io);
     CloseHandle(event);

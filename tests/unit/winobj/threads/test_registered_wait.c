@@ -245,7 +245,7 @@ static void test_unregister_signals_an_event_after_the_call_that_runs(void **sta
     forget(state);
     wait = wait_for(event, stay, INFINITE, WT_EXECUTELONGFUNCTION);
     await_calls(1);
-    assert_fails(UnregisterWaitEx(wait, done), 997);
+    assert_fails(UnregisterWaitEx(wait, done), SPEC_ERROR_IO_PENDING);
     assert_wait(WaitForSingleObject(done, 20), WAIT_TIMEOUT);
     assert_true(SetEvent(go));
     assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
@@ -287,7 +287,7 @@ static void test_wait_is_unregistered_in_its_own_call(void **state)
     assert_true(SetEvent(event));
     await_calls(1);
     assert_false(own.result);
-    assert_int_equal(own.error, 997);
+    assert_int_equal(own.error, SPEC_ERROR_IO_PENDING);
     assert_true(SetEvent(event));
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(own.ready));
@@ -322,22 +322,27 @@ static void test_bad_arguments(void **state)
     HANDLE closed = CreateEventW(NULL, TRUE, FALSE, NULL), wait;
 
     assert_true(CloseHandle(closed));
-    assert_fails(RegisterWaitForSingleObject(&wait, NULL, note, NULL, INFINITE, 0), 6);
-    assert_fails(RegisterWaitForSingleObject(&wait, closed, note, NULL, INFINITE, 0), 6);
-    assert_fails(RegisterWaitForSingleObject(NULL, called, note, NULL, INFINITE, 0), 87);
-    assert_fails(RegisterWaitForSingleObject(&wait, called, NULL, NULL, INFINITE, 0), 87);
-    assert_fails(RegisterWaitForSingleObject(&wait, called, note, NULL, INFINITE, 0x200), 87);
-    assert_fails(UnregisterWait(called), 6);
-    assert_fails(UnregisterWait(NOW), 6);
+    assert_fails(RegisterWaitForSingleObject(&wait, NULL, note, NULL, INFINITE, 0),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(RegisterWaitForSingleObject(&wait, closed, note, NULL, INFINITE, 0),
+        SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(RegisterWaitForSingleObject(NULL, called, note, NULL, INFINITE, 0),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(RegisterWaitForSingleObject(&wait, called, NULL, NULL, INFINITE, 0),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(RegisterWaitForSingleObject(&wait, called, note, NULL, INFINITE, 0x200),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(UnregisterWait(called), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(UnregisterWait(NOW), SPEC_ERROR_INVALID_HANDLE);
     wait = wait_for(go, note, INFINITE, 0);
-    assert_fails(CloseHandle(wait), 6);
-    assert_fails(UnregisterWaitEx(wait, wait), 6); /* no event */
+    assert_fails(CloseHandle(wait), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(UnregisterWaitEx(wait, wait), SPEC_ERROR_INVALID_HANDLE); /* no event */
     assert_true(UnregisterWait(wait));
-    assert_fails(UnregisterWait(wait), 6);
+    assert_fails(UnregisterWait(wait), SPEC_ERROR_INVALID_HANDLE);
 #endif
     forget(state);
-    assert_fails(UnregisterWait(NULL), 6);
-    assert_fails(UnregisterWaitEx(NULL, NULL), 6);
+    assert_fails(UnregisterWait(NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(UnregisterWaitEx(NULL, NULL), SPEC_ERROR_INVALID_HANDLE);
 }
 
 #ifndef _WIN32 /* Wine drops calls that have not begun, takes mutexes, and a call may wait for its own end */
@@ -374,7 +379,8 @@ static void test_mutex_is_refused(void **state)
     HANDLE mutex = CreateMutexW(NULL, FALSE, NULL), wait = &mutex;
 
     forget(state);
-    assert_fails(RegisterWaitForSingleObject(&wait, mutex, note, (PVOID)&calls, INFINITE, 0), 50);
+    assert_fails(RegisterWaitForSingleObject(&wait, mutex, note, (PVOID)&calls, INFINITE, 0),
+        SPEC_ERROR_NOT_SUPPORTED);
     assert_null(wait);
     assert_true(CloseHandle(mutex));
 }
@@ -401,7 +407,7 @@ static void test_a_call_does_not_wait_for_its_own_end(void **state)
     await_calls(2);
     assert_true(UnregisterWaitEx(own.wait, NOW));
     assert_false(own.result);
-    assert_int_equal(own.error, 1131);
+    assert_int_equal(own.error, SPEC_ERROR_POSSIBLE_DEADLOCK);
     assert_true(CloseHandle(own.ready));
     assert_true(CloseHandle(event));
 }
@@ -434,7 +440,7 @@ static void test_name_is_free_when_the_wait_is_unregistered(void **state)
 
         forget(state);
         assert_non_null(event);
-        assert_win_error(ERROR_SUCCESS);
+        assert_win_error(SPEC_ERROR_SUCCESS);
         wait = wait_for(event, note, INFINITE, WT_EXECUTEDEFAULT);
         if (i % 2) {
             assert_true(SetEvent(event));
@@ -442,7 +448,7 @@ static void test_name_is_free_when_the_wait_is_unregistered(void **state)
         }
         assert_true(CloseHandle(event));
         assert_true(UnregisterWaitEx(wait, NOW));
-        assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name), 2);
+        assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
     }
 }
 

@@ -45,7 +45,7 @@ static void test_thread_handle_is_signalled_at_the_end(void **state)
     assert_non_null(thread);
     assert_wait(WaitForSingleObject(thread, 0), WAIT_TIMEOUT);
     assert_true(GetExitCodeThread(thread, &code));
-    assert_int_equal(code, 259);
+    assert_int_equal(code, SPEC_STILL_ACTIVE);
     assert_true(SetEvent(event));
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(thread, 0), WAIT_OBJECT_0);
@@ -131,17 +131,17 @@ static void test_thread_pseudo_handles(void **state)
     assert_int_equal(WaitForMultipleObjects(3, three, FALSE, LONG_MS), WAIT_OBJECT_0 + 2);
     assert_int_equal(WaitForMultipleObjects(3, three, TRUE, 1), WAIT_TIMEOUT);
     assert_true(GetExitCodeThread(thread, &code));
-    assert_int_equal(code, 259);
-    assert_fails(GetExitCodeThread(process, &code), 6);
+    assert_int_equal(code, SPEC_STILL_ACTIVE);
+    assert_fails(GetExitCodeThread(process, &code), SPEC_ERROR_INVALID_HANDLE);
     assert_int_equal(ResumeThread(thread), 0);
     for (int i = 0; i < 3; i++) { /* as often as one likes */
         assert_true(CloseHandle(thread));
         assert_true(CloseHandle(process));
     }
     assert_true(CloseHandle((HANDLE)(LONG_PTR)-6)); /* the last of them, a token */
-    assert_fails(CloseHandle((HANDLE)(LONG_PTR)-7), 6);
-    assert_fails(SetEvent(thread), 6);
-    assert_fails(ReleaseMutex(process), 6);
+    assert_fails(CloseHandle((HANDLE)(LONG_PTR)-7), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(SetEvent(thread), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(ReleaseMutex(process), SPEC_ERROR_INVALID_HANDLE);
     assert_wait(WaitForSingleObject(thread, 0), WAIT_TIMEOUT);
     assert_true(CloseHandle(event));
 }
@@ -169,16 +169,18 @@ static void test_thread_bad_arguments(void **state)
 {
     (void)state;
 #ifndef _WIN32 /* Windows starts a thread without a function, which ends the program; Wine ignores flag and size */
-    assert_fails(CreateThread(NULL, 0, NULL, NULL, 0, NULL), 87);
-    assert_fails(CreateThread(NULL, 0, return_parameter, NULL, 0x80000000, NULL), 87);
-    assert_fails(CreateThread(NULL, SIZE_MAX, return_parameter, NULL, 0, NULL), 8);
+    assert_fails(CreateThread(NULL, 0, NULL, NULL, 0, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateThread(NULL, 0, return_parameter, NULL, 0x80000000, NULL),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateThread(NULL, SIZE_MAX, return_parameter, NULL, 0, NULL),
+        SPEC_ERROR_NOT_ENOUGH_MEMORY);
     errno = 0;
     assert_int_equal(_beginthreadex(NULL, 0, NULL, NULL, 0, NULL), 0);
     assert_int_equal(errno, EINVAL);
 #endif
     SetLastError(0);
     assert_int_equal(ResumeThread(NULL), (DWORD)-1);
-    assert_win_error(6);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
 }
 
 static DWORD WINAPI set_last_error(LPVOID parameter)

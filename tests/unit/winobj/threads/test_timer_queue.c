@@ -115,7 +115,7 @@ static void test_delete_signals_an_event_after_the_call_that_runs(void **state)
     forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, NULL, stay, (PVOID)&calls, 0, 0, 0));
     await_calls(1);
-    assert_fails(DeleteTimerQueueTimer(NULL, timer, done), 997);
+    assert_fails(DeleteTimerQueueTimer(NULL, timer, done), SPEC_ERROR_IO_PENDING);
     assert_wait(WaitForSingleObject(done, 20), WAIT_TIMEOUT);
     assert_true(SetEvent(go));
     assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
@@ -153,7 +153,7 @@ static void test_timer_is_deleted_in_its_own_call(void **state)
     assert_true(SetEvent(own.ready));
     await_calls(1);
     assert_false(own.result);
-    assert_int_equal(own.error, 997);
+    assert_int_equal(own.error, SPEC_ERROR_IO_PENDING);
     assert_true(DeleteTimerQueueEx(own.queue, NOW));
     assert_int_equal(calls, 1);
     assert_true(CloseHandle(own.ready));
@@ -316,8 +316,8 @@ static void test_timers_deleted_while_they_expire(void **state)
 static void test_bad_arguments(void **state)
 {
     forget_calls(state);
-    assert_fails(DeleteTimerQueueTimer(NULL, NULL, NULL), 87);
-    assert_fails(DeleteTimerQueueEx(NULL, NULL), 6);
+    assert_fails(DeleteTimerQueueTimer(NULL, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(DeleteTimerQueueEx(NULL, NULL), SPEC_ERROR_INVALID_HANDLE);
 }
 
 #ifndef _WIN32 /* Wine: answers differ, any flag and deleted value is taken, or the call does not return */
@@ -342,7 +342,7 @@ static void test_a_call_does_not_wait_for_its_own_end(void **state)
     await_calls(2); /* it was not deleted */
     assert_true(DeleteTimerQueueEx(own.queue, NOW));
     assert_false(own.result);
-    assert_int_equal(own.error, 1131);
+    assert_int_equal(own.error, SPEC_ERROR_POSSIBLE_DEADLOCK);
     assert_true(CloseHandle(own.ready));
 }
 
@@ -354,15 +354,16 @@ static void test_queue_signals_an_event_after_the_calls_that_run(void **state)
     for (int i = 0; i < 2; i++)
         assert_true(CreateTimerQueueTimer(&timers[i], queue, stay, (PVOID)&calls, 0, LONG_MS, 0));
     await_calls(2);
-    assert_fails(DeleteTimerQueueEx(queue, done), 997);
-    assert_fails(DeleteTimerQueueTimer(queue, timers[0], NULL), 6);
-    assert_fails(CreateTimerQueueTimer(&timers[0], queue, stay, (PVOID)&calls, 0, 0, 0), 6);
+    assert_fails(DeleteTimerQueueEx(queue, done), SPEC_ERROR_IO_PENDING);
+    assert_fails(DeleteTimerQueueTimer(queue, timers[0], NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateTimerQueueTimer(&timers[0], queue, stay, (PVOID)&calls, 0, 0, 0),
+        SPEC_ERROR_INVALID_HANDLE);
     assert_null(timers[0]);
     assert_wait(WaitForSingleObject(done, 20), WAIT_TIMEOUT);
     assert_true(SetEvent(go));
     assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
     assert_int_equal(ended, 2);
-    assert_fails(DeleteTimerQueueEx(queue, done), 6);
+    assert_fails(DeleteTimerQueueEx(queue, done), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(done));
 }
 
@@ -373,8 +374,8 @@ static void test_delete_without_a_call_has_ended(void **state)
     forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, LONG_MS, 0, 0));
     assert_true(DeleteTimerQueueTimer(queue, timer, NULL));
-    assert_fails(DeleteTimerQueueTimer(queue, timer, NULL), 6);
-    assert_fails(ChangeTimerQueueTimer(queue, timer, 0, 0), 6);
+    assert_fails(DeleteTimerQueueTimer(queue, timer, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(ChangeTimerQueueTimer(queue, timer, 0, 0), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CreateTimerQueueTimer(&timer, queue, stay, (PVOID)&calls, 0, 0, 0));
     await_calls(1);
     assert_true(DeleteTimerQueue(queue)); /* its call goes on */
@@ -391,18 +392,20 @@ static void test_values_are_no_handles(void **state)
 
     forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, INFINITE, 0, 0));
-    assert_fails(CloseHandle(timer), 6);
-    assert_fails(CloseHandle(queue), 6);
+    assert_fails(CloseHandle(timer), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CloseHandle(queue), SPEC_ERROR_INVALID_HANDLE);
     assert_wait(WaitForSingleObject(timer, 0), WAIT_FAILED);
-    assert_fails(DeleteTimerQueueEx(timer, NULL), 6);
-    assert_fails(DeleteTimerQueueTimer(NULL, queue, NULL), 6);
-    assert_fails(DeleteTimerQueueTimer(NULL, event, NULL), 6);
+    assert_fails(DeleteTimerQueueEx(timer, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DeleteTimerQueueTimer(NULL, queue, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(DeleteTimerQueueTimer(NULL, event, NULL), SPEC_ERROR_INVALID_HANDLE);
     assert_true(DuplicateHandle(
         GetCurrentProcess(), event, GetCurrentProcess(), &copy, 0, FALSE, DUPLICATE_SAME_ACCESS));
-    assert_fails(DeleteTimerQueueTimer(NULL, copy, NULL), 6);
+    assert_fails(DeleteTimerQueueTimer(NULL, copy, NULL), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(copy));
-    assert_fails(DeleteTimerQueueTimer(NULL, (HANDLE)(LONG_PTR)-7, NULL), 6);
-    assert_fails(DeleteTimerQueueTimer(queue, timer, queue), 6); /* no event */
+    assert_fails(
+        DeleteTimerQueueTimer(NULL, (HANDLE)(LONG_PTR)-7, NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(
+        DeleteTimerQueueTimer(queue, timer, queue), SPEC_ERROR_INVALID_HANDLE); /* no event */
     assert_true(ChangeTimerQueueTimer(NULL, timer, 0, 0));
     await_calls(1);
     assert_true(DeleteTimerQueueEx(queue, NOW));
@@ -414,17 +417,23 @@ static void test_bad_arguments_that_are_refused_here(void **state)
     HANDLE timer = &timer, once;
 
     forget_calls(state);
-    assert_fails(CreateTimerQueueTimer(NULL, NULL, note, NULL, 0, 0, 0), 87);
-    assert_fails(CreateTimerQueueTimer(&timer, NULL, NULL, NULL, 0, 0, 0), 87);
+    assert_fails(
+        CreateTimerQueueTimer(NULL, NULL, note, NULL, 0, 0, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(
+        CreateTimerQueueTimer(&timer, NULL, NULL, NULL, 0, 0, 0), SPEC_ERROR_INVALID_PARAMETER);
     assert_null(timer);
-    assert_fails(CreateTimerQueueTimer(&timer, NULL, note, NULL, 0, 0, 0x200), 87);
-    assert_fails(CreateTimerQueueTimer(&timer, NULL, note, NULL, 0, 0, WT_EXECUTEINWAITTHREAD), 87);
-    assert_fails(CreateTimerQueueTimer(&timer, NULL, note, NULL, 0, 1, WT_EXECUTEONLYONCE), 87);
-    assert_fails(CreateTimerQueueTimer(&timer, GetCurrentProcess(), note, NULL, 0, 0, 0), 6);
+    assert_fails(
+        CreateTimerQueueTimer(&timer, NULL, note, NULL, 0, 0, 0x200), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateTimerQueueTimer(&timer, NULL, note, NULL, 0, 0, WT_EXECUTEINWAITTHREAD),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateTimerQueueTimer(&timer, NULL, note, NULL, 0, 1, WT_EXECUTEONLYONCE),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateTimerQueueTimer(&timer, GetCurrentProcess(), note, NULL, 0, 0, 0),
+        SPEC_ERROR_INVALID_HANDLE);
     assert_true(
         CreateTimerQueueTimer(&once, NULL, note, (PVOID)&calls, INFINITE, 0, WT_EXECUTEONLYONCE));
-    assert_fails(ChangeTimerQueueTimer(NULL, once, 0, 1), 87);
-    assert_fails(ChangeTimerQueueTimer(NULL, NULL, 0, 1), 87);
+    assert_fails(ChangeTimerQueueTimer(NULL, once, 0, 1), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(ChangeTimerQueueTimer(NULL, NULL, 0, 1), SPEC_ERROR_INVALID_PARAMETER);
     assert_true(DeleteTimerQueueTimer(NULL, once, NULL));
     assert_int_equal(calls, 0);
 }

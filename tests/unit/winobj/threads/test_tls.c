@@ -67,13 +67,13 @@ static void test_tls_bad_indexes(void **state)
 
     (void)state;
     assert_true(TlsFree(index));
-    assert_fails(TlsFree(TLS_OUT_OF_INDEXES), 87);
-    assert_fails(TlsGetValue(TLS_OUT_OF_INDEXES), 87);
-    assert_fails(TlsSetValue(TLS_OUT_OF_INDEXES, &index), 87);
-    assert_fails(TlsFree(index), 87);
+    assert_fails(TlsFree(TLS_OUT_OF_INDEXES), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(TlsGetValue(TLS_OUT_OF_INDEXES), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(TlsSetValue(TLS_OUT_OF_INDEXES, &index), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(TlsFree(index), SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* there any index below 1088 has a place */
-    assert_fails(TlsGetValue(index), 87);
-    assert_fails(TlsSetValue(index, &index), 87);
+    assert_fails(TlsGetValue(index), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(TlsSetValue(index, &index), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 

@@ -68,10 +68,11 @@ static void test_items(void **state)
     assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
     assert_ptr_equal(seen, &done);
 #ifndef _WIN32 /* Wine takes any function and flag */
-    assert_fails(QueueUserWorkItem(NULL, NULL, 0), 87);
-    assert_fails(QueueUserWorkItem(item, NULL, 0x2), 87);
-    assert_fails(TrySubmitThreadpoolCallback(NULL, NULL, NULL), 87);
-    assert_fails(TrySubmitThreadpoolCallback(simple, NULL, (PTP_CALLBACK_ENVIRON)&done), 87);
+    assert_fails(QueueUserWorkItem(NULL, NULL, 0), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(QueueUserWorkItem(item, NULL, 0x2), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(TrySubmitThreadpoolCallback(NULL, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(TrySubmitThreadpoolCallback(simple, NULL, (PTP_CALLBACK_ENVIRON)&done),
+        SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -90,8 +91,9 @@ static void test_work_is_called_as_often_as_submitted(void **state)
     assert_int_equal(calls, 201);
     CloseThreadpoolWork(created);
 #ifndef _WIN32 /* Wine takes any function */
-    assert_fails(CreateThreadpoolWork(NULL, NULL, NULL), 87);
-    assert_fails(CreateThreadpoolWork(work_call, NULL, (PTP_CALLBACK_ENVIRON)&done), 87);
+    assert_fails(CreateThreadpoolWork(NULL, NULL, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateThreadpoolWork(work_call, NULL, (PTP_CALLBACK_ENVIRON)&done),
+        SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -145,7 +147,7 @@ static void test_the_pool_begins_once_there_can_be_a_thread(void **state)
 #ifndef __GLIBC__ /* musl has no default of more than 8 MiB */
     skip();
 #endif
-    assert_fails(QueueUserWorkItem(item, NULL, WT_EXECUTEDEFAULT), 8);
+    assert_fails(QueueUserWorkItem(item, NULL, WT_EXECUTEDEFAULT), SPEC_ERROR_NOT_ENOUGH_MEMORY);
     assert_int_equal(pthread_setattr_default_np(&usual), 0);
     reset(1);
     assert_true(QueueUserWorkItem(item, &go, WT_EXECUTEDEFAULT));

@@ -9,8 +9,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define WAIT_ENDED_BY_APC 0xC0 /* WAIT_IO_COMPLETION */
-
 struct sleeper {
     HANDLE thread, object;
     atomic_int number;
@@ -82,7 +80,7 @@ static void test_call_wakes_a_sleeping_thread(void **state)
     start(&sleeper, NULL, sleep_on);
     queue(&sleeper);
     join(&sleeper);
-    assert_int_equal(sleeper.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.result, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(sleeper.called, 1);
 }
 
@@ -96,7 +94,7 @@ static void test_signal_after_the_call_stays(void **state)
     queue(&sleeper);
     assert_true(SetEvent(event));
     join(&sleeper);
-    assert_int_equal(sleeper.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.result, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(sleeper.called, 1);
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(event));
@@ -132,7 +130,7 @@ static void test_packet_after_the_call_stays(void **state)
     assert_true(PostQueuedCompletionStatus(port, 1, 2, NULL));
     join(&sleeper);
     assert_int_equal(sleeper.result, FALSE);
-    assert_int_equal(sleeper.error, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.error, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(sleeper.called, 1);
     assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0));
     assert_int_equal(key, 2);
@@ -168,7 +166,7 @@ static void test_packet_passes_over_a_thread_that_a_call_took(void **state)
     join(&second);
     join(&first);
     assert_int_equal(second.result, FALSE);
-    assert_int_equal(second.error, WAIT_ENDED_BY_APC);
+    assert_int_equal(second.error, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(first.result, TRUE);
     assert_true(CloseHandle(port));
 }

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-#define WAIT_ENDED_BY_APC 0xC0 /* WAIT_IO_COMPLETION */
-
 enum { MOST_CALLS = 8 };
 
 static struct {
@@ -44,14 +42,14 @@ static void test_alertable_sleep_calls_in_order(void **state)
     assert_int_equal(SleepEx(0, FALSE), 0);
     Sleep(1);
     assert_int_equal(calls.count, 0);
-    assert_int_equal(SleepEx(INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_int_equal(SleepEx(INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 3);
     assert_int_equal(calls.data[0], 7);
     assert_int_equal(calls.data[1], 5);
     assert_int_equal(calls.data[2], 6);
     assert_int_equal(calls.thread, GetCurrentThreadId());
     queue_self(note, 1);
-    assert_int_equal(SleepEx(0, TRUE), WAIT_ENDED_BY_APC);
+    assert_int_equal(SleepEx(0, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(SleepEx(0, TRUE), 0);
     assert_int_equal(calls.count, 4);
 }
@@ -68,9 +66,9 @@ static void test_wait_that_is_not_alertable_calls_nothing(void **state)
     assert_wait(WaitForSingleObject(event, 1), WAIT_TIMEOUT);
     assert_wait(WaitForSingleObjectEx(event, 0, FALSE), WAIT_TIMEOUT);
     assert_wait(WaitForMultipleObjectsEx(1, &event, TRUE, 1, FALSE), WAIT_TIMEOUT);
-    assert_fails(GetQueuedCompletionStatusEx(port, &entry, 1, &taken, 1, FALSE), WAIT_TIMEOUT);
+    assert_fails(GetQueuedCompletionStatusEx(port, &entry, 1, &taken, 1, FALSE), SPEC_WAIT_TIMEOUT);
     assert_int_equal(calls.count, 0);
-    assert_int_equal(SleepEx(0, TRUE), WAIT_ENDED_BY_APC);
+    assert_int_equal(SleepEx(0, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 1);
     assert_true(CloseHandle(port));
     assert_true(CloseHandle(event));
@@ -84,10 +82,10 @@ static void test_object_comes_before_what_is_queued(void **state)
     queue_self(note, 1);
     assert_wait(WaitForSingleObjectEx(event, INFINITE, TRUE), WAIT_OBJECT_0);
     assert_int_equal(calls.count, 0);
-    assert_wait(WaitForSingleObjectEx(event, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(WaitForSingleObjectEx(event, INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 1);
     queue_self(note, 2);
-    assert_wait(WaitForSingleObjectEx(event, 0, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(WaitForSingleObjectEx(event, 0, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_wait(WaitForSingleObjectEx(event, 0, TRUE), WAIT_TIMEOUT);
     assert_int_equal(calls.count, 2);
     assert_true(CloseHandle(event));
@@ -100,11 +98,12 @@ static void test_wait_for_several_ends(void **state)
 
     forget(state);
     queue_self(note, 1);
-    assert_wait(WaitForMultipleObjectsEx(2, events, TRUE, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(WaitForMultipleObjectsEx(2, events, TRUE, INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 1);
     queue_self(note, 2);
     assert_wait(WaitForMultipleObjectsEx(2, events, FALSE, INFINITE, TRUE), WAIT_OBJECT_0);
-    assert_wait(WaitForMultipleObjectsEx(2, events, FALSE, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(
+        WaitForMultipleObjectsEx(2, events, FALSE, INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 2);
     assert_true(CloseHandle(events[0]));
     assert_true(CloseHandle(events[1]));
@@ -124,16 +123,16 @@ static void test_object_with_a_name_comes_before_what_is_queued(void **state)
     queue_self(note, 1);
     assert_wait(WaitForSingleObjectEx(event, INFINITE, TRUE), WAIT_OBJECT_0);
     assert_int_equal(calls.count, 0);
-    assert_wait(WaitForSingleObjectEx(event, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(WaitForSingleObjectEx(event, INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 1);
     queue_self(note, 2);
-    assert_wait(WaitForSingleObjectEx(event, 0, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(WaitForSingleObjectEx(event, 0, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_wait(WaitForSingleObjectEx(event, 0, TRUE), WAIT_TIMEOUT);
     assert_wait(WaitForSingleObjectEx(event, 1, TRUE), WAIT_TIMEOUT);
     assert_int_equal(calls.count, 2);
     queue_self(note, 3);
     assert_true(SetEvent(event));
-    assert_wait(WaitForMultipleObjectsEx(2, both, TRUE, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(WaitForMultipleObjectsEx(2, both, TRUE, INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 3);
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(both[1]));
@@ -150,14 +149,14 @@ static void test_signal_and_wait_is_alertable_if_asked(void **state)
     assert_wait(SignalObjectAndWait(signal, event, 1, FALSE), WAIT_TIMEOUT);
     assert_int_equal(calls.count, 0);
     assert_wait(WaitForSingleObject(signal, 0), WAIT_OBJECT_0);
-    assert_wait(SignalObjectAndWait(signal, event, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_wait(SignalObjectAndWait(signal, event, INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 1);
     assert_wait(WaitForSingleObject(signal, 0), WAIT_OBJECT_0);
     queue_self(note, 2);
     assert_true(SetEvent(event));
     assert_wait(SignalObjectAndWait(signal, event, INFINITE, TRUE), WAIT_OBJECT_0);
     assert_int_equal(calls.count, 1);
-    assert_int_equal(SleepEx(0, TRUE), WAIT_ENDED_BY_APC);
+    assert_int_equal(SleepEx(0, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_true(CloseHandle(event));
     assert_true(CloseHandle(signal));
 }
@@ -172,21 +171,22 @@ static void test_wait_at_a_port_ends(void **state)
 
     forget(state);
     queue_self(note, 1);
-    assert_fails(
-        GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_fails(GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE),
+        SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 1);
     queue_self(note, 2);
-    assert_fails(GetQueuedCompletionStatusEx(port, entries, 2, &taken, 0, TRUE), WAIT_ENDED_BY_APC);
+    assert_fails(
+        GetQueuedCompletionStatusEx(port, entries, 2, &taken, 0, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 2);
     queue_self(note, 3);
     assert_true(PostQueuedCompletionStatus(port, 11, 12, NULL));
     if (packet_first) {
         assert_true(GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE));
         assert_int_equal(calls.count, 2);
-        assert_int_equal(SleepEx(0, TRUE), WAIT_ENDED_BY_APC);
+        assert_int_equal(SleepEx(0, TRUE), SPEC_WAIT_IO_COMPLETION);
     } else {
         assert_fails(GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE),
-            WAIT_ENDED_BY_APC);
+            SPEC_WAIT_IO_COMPLETION);
         assert_true(GetQueuedCompletionStatusEx(port, entries, 2, &taken, 0, TRUE));
     }
     assert_int_equal(calls.count, 3);
@@ -206,7 +206,7 @@ static void test_function_may_queue_another(void **state)
 {
     forget(state);
     queue_self(queue_another, 3);
-    assert_int_equal(SleepEx(INFINITE, TRUE), WAIT_ENDED_BY_APC);
+    assert_int_equal(SleepEx(INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 4);
     assert_int_equal(calls.data[3], 0);
     assert_int_equal(SleepEx(0, TRUE), 0);
@@ -225,8 +225,8 @@ static void test_function_may_wait_alertably(void **state)
     forget(state);
     queue_self(sleep_inside, 1);
     queue_self(note, 2);
-    assert_int_equal(SleepEx(INFINITE, TRUE), WAIT_ENDED_BY_APC);
-    assert_int_equal(inner, WAIT_ENDED_BY_APC);
+    assert_int_equal(SleepEx(INFINITE, TRUE), SPEC_WAIT_IO_COMPLETION);
+    assert_int_equal(inner, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(calls.count, 2);
     assert_int_equal(SleepEx(0, TRUE), 0);
 }
@@ -252,7 +252,7 @@ static void test_thread_that_has_not_begun_calls_first(void **state)
     assert_int_equal(calls.thread, GetThreadId(thread));
     SetLastError(0xdead);
     assert_int_equal(QueueUserAPC(note, thread, 3), 0); /* it has ended */
-    assert_win_error(ERROR_GEN_FAILURE);
+    assert_win_error(SPEC_ERROR_GEN_FAILURE);
     assert_true(CloseHandle(thread));
 }
 
@@ -261,11 +261,11 @@ static void test_what_is_no_thread_is_refused(void **state)
     HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
 
     forget(state);
-    assert_fails(QueueUserAPC(note, NULL, 1), ERROR_INVALID_HANDLE);
-    assert_fails(QueueUserAPC(note, event, 1), ERROR_INVALID_HANDLE);
+    assert_fails(QueueUserAPC(note, NULL, 1), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(QueueUserAPC(note, event, 1), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(event));
 #ifndef _WIN32 /* a function that is NULL: Windows calls it, and the program ends */
-    assert_fails(QueueUserAPC(NULL, GetCurrentThread(), 1), ERROR_INVALID_PARAMETER);
+    assert_fails(QueueUserAPC(NULL, GetCurrentThread(), 1), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -291,7 +291,7 @@ static DWORD WINAPI player_main(LPVOID argument)
     struct player *player = argument;
 
     while (player->played < ROUNDS)
-        if (SleepEx(INFINITE, TRUE) != WAIT_ENDED_BY_APC)
+        if (SleepEx(INFINITE, TRUE) != SPEC_WAIT_IO_COMPLETION)
             return 1;
     return 0;
 }
@@ -338,7 +338,7 @@ static DWORD WINAPI take_units(LPVOID argument)
     while (units < GIFTS || table->by_apc < GIFTS) {
         DWORD result = WaitForSingleObjectEx(table->semaphore, INFINITE, TRUE);
         units += result == WAIT_OBJECT_0;
-        if (result != WAIT_OBJECT_0 && result != WAIT_ENDED_BY_APC)
+        if (result != WAIT_OBJECT_0 && result != SPEC_WAIT_IO_COMPLETION)
             return 1;
     }
     return WaitForSingleObject(table->semaphore, 0) == WAIT_TIMEOUT ? 0 : 2;
@@ -355,7 +355,7 @@ static DWORD WINAPI take_packets(LPVOID argument)
 
         if (GetQueuedCompletionStatusEx(table->port, &entry, 1, &taken, INFINITE, TRUE))
             packets += taken == 1 && entry.lpCompletionKey == 1;
-        else if (GetLastError() != WAIT_ENDED_BY_APC)
+        else if (GetLastError() != SPEC_WAIT_IO_COMPLETION)
             return 1;
     }
     return 0;

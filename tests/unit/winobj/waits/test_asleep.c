@@ -128,7 +128,7 @@ static void test_closing_a_port_wakes_who_waits(void **state)
     for (int i = 0; i < SLEEPERS; i++) {
         pthread_join(sleepers[i].thread, NULL);
         assert_false(sleepers[i].result);
-        assert_int_equal(sleepers[i].error, 735);
+        assert_int_equal(sleepers[i].error, SPEC_ERROR_ABANDONED_WAIT_0);
     }
 }
 

@@ -114,11 +114,11 @@ static void test_descriptor_of_something_else(void **state)
     (void)state;
     SetLastError(0);
     assert_int_equal(WinLinuxGetDescriptor(NULL), -1);
-    assert_win_error(6);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
     assert_int_equal(win_file_create(NULL, NULL, &file), 0);
     SetLastError(0);
     assert_int_equal(WinLinuxGetDescriptor(file), -1);
-    assert_win_error(6);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(file));
 }
 

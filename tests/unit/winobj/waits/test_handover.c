@@ -267,7 +267,7 @@ static void test_polling_calls_run_sources(void **state)
     fake_source_fire(&fake, 1);
     assert_wait(WaitForSingleObject(fake.context, 0), WAIT_OBJECT_0);
     fake_source_fire(&fake, 1);
-    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0), 258);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0), SPEC_WAIT_TIMEOUT);
     assert_int_equal(fake.events, 2);
     assert_int_equal(fake.led_runs, 2);
     fake_source_remove(&fake);

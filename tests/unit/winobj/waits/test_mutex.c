@@ -80,9 +80,9 @@ static void test_mutex_has_one_owner(void **state)
     helper_start(&helper, mutex);
     assert_wait(WaitForSingleObject(mutex, 0), WAIT_OBJECT_0);
     assert_int_equal(helper_do(&helper, try_take), WAIT_TIMEOUT);
-    assert_int_equal(helper_do(&helper, release), 288);
+    assert_int_equal(helper_do(&helper, release), SPEC_ERROR_NOT_OWNER);
     assert_true(ReleaseMutex(mutex));
-    assert_fails(ReleaseMutex(mutex), 288);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_NOT_OWNER);
     assert_int_equal(helper_do(&helper, try_take), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(mutex, 0), WAIT_TIMEOUT);
     assert_int_equal(helper_do(&helper, release), 0);
@@ -108,7 +108,7 @@ static void test_mutex_is_taken_as_often_as_its_owner_likes(void **state)
         assert_int_equal(helper_do(&helper, try_take), WAIT_TIMEOUT);
         assert_true(ReleaseMutex(mutex));
     }
-    assert_fails(ReleaseMutex(mutex), 288);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_NOT_OWNER);
     assert_int_equal(helper_do(&helper, try_take), WAIT_OBJECT_0);
     assert_int_equal(helper_do(&helper, release), 0);
     helper_stop(&helper);
@@ -142,7 +142,7 @@ static void test_mutex_of_an_ended_thread_is_abandoned(void **state)
         assert_wait(WaitForSingleObject(handles[1], 0), WAIT_OBJECT_0);
         assert_true(ReleaseMutex(handles[1]));
         assert_true(ReleaseMutex(handles[1]));
-        assert_fails(ReleaseMutex(handles[1]), 288);
+        assert_fails(ReleaseMutex(handles[1]), SPEC_ERROR_NOT_OWNER);
         assert_wait(WaitForSingleObject(handles[1], 0), WAIT_OBJECT_0);
         assert_true(ReleaseMutex(handles[1]));
         assert_true(SetEvent(handles[0]));
@@ -261,17 +261,17 @@ static void test_mutex_creation(void **state)
     assert_non_null(mutex = CreateMutexExA(NULL, NULL, CREATE_MUTEX_INITIAL_OWNER, 0x1F0001));
     assert_win_error(0);
     assert_true(ReleaseMutex(mutex));
-    assert_fails(ReleaseMutex(mutex), 288);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_NOT_OWNER);
     assert_true(CloseHandle(mutex));
     assert_non_null(mutex = CreateMutexExW(NULL, NULL, 0, 0x1F0001));
-    assert_fails(ReleaseMutex(mutex), 288);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_NOT_OWNER);
     assert_true(CloseHandle(mutex));
-    assert_fails(ReleaseMutex(mutex), 6);
-    assert_fails(ReleaseMutex(event), 6);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(ReleaseMutex(event), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(event));
     assert_true(CreateMutex == CreateMutexA && CreateMutexEx == CreateMutexExA);
 #ifndef _WIN32 /* Wine takes any flag */
-    assert_fails(CreateMutexExW(NULL, NULL, 2, 0x1F0001), 87);
+    assert_fails(CreateMutexExW(NULL, NULL, 2, 0x1F0001), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 

@@ -162,12 +162,12 @@ static void test_a_name_finds_the_object_as_long_as_it_has_a_handle(void **state
     HANDLE event, other;
 
     (void)state;
-    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")), 2);
+    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")), SPEC_ERROR_FILE_NOT_FOUND);
     SetLastError(99);
     assert_non_null(event = CreateEventA(NULL, TRUE, FALSE, name_of("event")));
     assert_win_error(0);
     assert_non_null(other = CreateEventA(NULL, FALSE, TRUE, name_of("event")));
-    assert_win_error(183);
+    assert_win_error(SPEC_ERROR_ALREADY_EXISTS);
     assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
     assert_true(SetEvent(other));
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
@@ -178,7 +178,7 @@ static void test_a_name_finds_the_object_as_long_as_it_has_a_handle(void **state
     assert_non_null(event = OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")));
     assert_true(CloseHandle(event));
     assert_true(CloseHandle(other));
-    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")), 2);
+    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_a_name_of_another_kind_is_an_invalid_handle(void **state)
@@ -187,16 +187,18 @@ static void test_a_name_of_another_kind_is_an_invalid_handle(void **state)
 
     (void)state;
     assert_non_null(mutex);
-    assert_fails(CreateEventA(NULL, TRUE, FALSE, name_of("kind")), 6);
-    assert_fails(CreateSemaphoreA(NULL, 0, 1, name_of("kind")), 6);
-    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("kind")), 6);
-    assert_fails(OpenSemaphoreA(SEMAPHORE_ALL_ACCESS, FALSE, name_of("kind")), 6);
-    assert_fails(SetEvent(mutex), 6);
+    assert_fails(CreateEventA(NULL, TRUE, FALSE, name_of("kind")), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CreateSemaphoreA(NULL, 0, 1, name_of("kind")), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("kind")), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(
+        OpenSemaphoreA(SEMAPHORE_ALL_ACCESS, FALSE, name_of("kind")), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(SetEvent(mutex), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(mutex));
-    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, name_of("kind")), 2);
-    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, "no\\such\\directory"), 3);
+    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, name_of("kind")), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(
+        OpenMutexA(MUTEX_ALL_ACCESS, FALSE, "no\\such\\directory"), SPEC_ERROR_PATH_NOT_FOUND);
 #ifndef _WIN32 /* Wine does as Windows does for a name of another size */
-    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, NULL), 87);
+    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, NULL), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -219,9 +221,10 @@ static void test_a_wide_name_is_the_same_name(void **state)
         assert_true(CloseHandle(made[i]));
         assert_true(CloseHandle(wide[i]));
     }
-    assert_fails(OpenEvent(EVENT_ALL_ACCESS, FALSE, "ndspi-named-1"), 2);
-    assert_fails(OpenMutex(MUTEX_ALL_ACCESS, FALSE, "ndspi-named-2"), 2);
-    assert_fails(OpenSemaphore(SEMAPHORE_ALL_ACCESS, FALSE, "ndspi-named-3"), 2);
+    assert_fails(OpenEvent(EVENT_ALL_ACCESS, FALSE, "ndspi-named-1"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(OpenMutex(MUTEX_ALL_ACCESS, FALSE, "ndspi-named-2"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(
+        OpenSemaphore(SEMAPHORE_ALL_ACCESS, FALSE, "ndspi-named-3"), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_a_semaphore_counts_for_all_its_handles(void **state)
@@ -232,10 +235,10 @@ static void test_a_semaphore_counts_for_all_its_handles(void **state)
 
     (void)state;
     assert_non_null(two);
-    assert_win_error(183);
+    assert_win_error(SPEC_ERROR_ALREADY_EXISTS);
     assert_true(ReleaseSemaphore(two, 2, &before));
     assert_int_equal(before, 1);
-    assert_fails(ReleaseSemaphore(one, 1, NULL), 298);
+    assert_fails(ReleaseSemaphore(one, 1, NULL), SPEC_ERROR_TOO_MANY_POSTS);
     for (int i = 0; i < 3; i++)
         assert_wait(WaitForSingleObject(i % 2 ? one : two, 0), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(one, 0), WAIT_TIMEOUT);
@@ -252,7 +255,7 @@ static void test_a_mutex_is_acquired_once_more_by_its_owner(void **state)
     assert_wait(WaitForSingleObject(again, 0), WAIT_OBJECT_0);
     assert_true(ReleaseMutex(mutex));
     assert_true(ReleaseMutex(again));
-    assert_fails(ReleaseMutex(mutex), 288);
+    assert_fails(ReleaseMutex(mutex), SPEC_ERROR_NOT_OWNER);
     assert_true(CloseHandle(mutex));
     assert_true(CloseHandle(again));
 }
@@ -381,12 +384,12 @@ static void test_a_killed_owner_abandons_its_mutex(void **state)
     assert_int_equal(answer(&owner), 0);
     assert_wait(WaitForSingleObject(made.mutex, 0), WAIT_TIMEOUT);
     ask(&waiter, 'M');
-    assert_int_equal(answer(&waiter), 258);
+    assert_int_equal(answer(&waiter), SPEC_WAIT_TIMEOUT);
     ask(&waiter, 'r');
-    assert_int_equal(answer(&waiter), 288);
+    assert_int_equal(answer(&waiter), SPEC_ERROR_NOT_OWNER);
     ask(&waiter, 'm'); /* which sleeps, or will */
     kill_it(&owner);
-    assert_int_equal(answer(&waiter), 0x80);
+    assert_int_equal(answer(&waiter), SPEC_WAIT_ABANDONED_0);
     ask(&waiter, 'r');
     assert_int_equal(answer(&waiter), 1);
     assert_wait(WaitForMultipleObjects(2, both, FALSE, LONG_MS), WAIT_OBJECT_0 + 1);
@@ -437,8 +440,8 @@ static void test_the_name_goes_with_the_last_process_that_was_killed(void **stat
     assert_wait(WaitForSingleObject(made.event, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(made.event));
     kill_it(&server);
-    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")), 2);
-    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, name_of("mutex")), 2);
+    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("event")), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(OpenMutexA(MUTEX_ALL_ACCESS, FALSE, name_of("mutex")), SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 #ifndef _WIN32 /* processes that are killed at any step: Windows' kernel does such a step whole */

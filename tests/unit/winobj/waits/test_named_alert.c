@@ -9,8 +9,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define WAIT_ENDED_BY_APC 0xC0 /* WAIT_IO_COMPLETION */
-
 enum { GIFTS = 500 };
 
 static const char *program;
@@ -154,7 +152,7 @@ static void test_signal_after_the_call_stays(void **state)
     queue(&sleeper);
     assert_int_equal(other_does('e'), 1);
     finish(&sleeper);
-    assert_int_equal(sleeper.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.result, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(sleeper.called, 1);
     assert_wait(WaitForSingleObject(world.event, 0), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(world.event, 0), WAIT_TIMEOUT);
@@ -184,7 +182,7 @@ static void test_mutex_released_after_the_call_stays_free(void **state)
     queue(&sleeper);
     assert_int_equal(other_does('r'), 1);
     finish(&sleeper);
-    assert_int_equal(sleeper.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.result, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(sleeper.called, 1);
     assert_wait(WaitForSingleObject(world.mutex, 0), WAIT_OBJECT_0);
     assert_true(ReleaseMutex(world.mutex));
@@ -220,7 +218,7 @@ static void test_signal_goes_to_the_next_wait(void **state)
     finish(&second);
     assert_wait(WaitForSingleObject(first.thread, LONG_MS), WAIT_OBJECT_0);
     assert_true(CloseHandle(first.thread));
-    assert_int_equal(first.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(first.result, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(second.result, WAIT_OBJECT_0);
     assert_int_equal(second.called, 0);
     assert_wait(WaitForSingleObject(world.event, 0), WAIT_TIMEOUT);
@@ -237,7 +235,7 @@ static void test_wait_for_any_beside_an_object_without_a_name(void **state)
     assert_true(SetEvent(own));
     assert_int_equal(other_does('e'), 1);
     finish(&sleeper);
-    assert_int_equal(sleeper.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.result, SPEC_WAIT_IO_COMPLETION);
     assert_wait(WaitForSingleObject(own, 0), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(world.event, 0), WAIT_OBJECT_0);
 
@@ -264,7 +262,7 @@ static void test_wait_for_all_takes_nothing_after_the_call(void **state)
     queue(&sleeper);
     assert_true(SetEvent(own));
     finish(&sleeper);
-    assert_int_equal(sleeper.result, WAIT_ENDED_BY_APC);
+    assert_int_equal(sleeper.result, SPEC_WAIT_IO_COMPLETION);
     assert_int_equal(sleeper.called, 1);
     assert_wait(WaitForSingleObject(own, 0), WAIT_OBJECT_0);
     assert_wait(WaitForSingleObject(world.event, 0), WAIT_OBJECT_0);
@@ -290,7 +288,7 @@ static DWORD WINAPI take_units(LPVOID argument)
     while (units < GIFTS || sleeper->called < GIFTS) {
         DWORD result = WaitForSingleObjectEx(world.semaphore, INFINITE, TRUE);
 
-        if (result != WAIT_OBJECT_0 && result != WAIT_ENDED_BY_APC)
+        if (result != WAIT_OBJECT_0 && result != SPEC_WAIT_IO_COMPLETION)
             return 1;
         units += result == WAIT_OBJECT_0;
     }

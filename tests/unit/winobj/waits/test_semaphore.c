@@ -16,11 +16,11 @@ static void test_semaphore_counts(void **state)
     assert_int_equal(before, 0);
     assert_wait(WaitForSingleObject(semaphore, 0), WAIT_OBJECT_0);
     before = 99;
-    assert_fails(ReleaseSemaphore(semaphore, 2, &before), 298);
+    assert_fails(ReleaseSemaphore(semaphore, 2, &before), SPEC_ERROR_TOO_MANY_POSTS);
     assert_int_equal(before, 99);
     assert_true(ReleaseSemaphore(semaphore, 1, &before));
     assert_int_equal(before, 2);
-    assert_fails(ReleaseSemaphore(semaphore, 0x7fffffff, NULL), 298);
+    assert_fails(ReleaseSemaphore(semaphore, 0x7fffffff, NULL), SPEC_ERROR_TOO_MANY_POSTS);
     assert_true(CloseHandle(semaphore));
 }
 
@@ -78,27 +78,27 @@ static void test_semaphore_bad_arguments(void **state)
     HANDLE semaphore;
 
     (void)state;
-    assert_fails(CreateSemaphoreA(NULL, 1, 0, NULL), 87);
-    assert_fails(CreateSemaphoreA(NULL, 0, 0, NULL), 87);
-    assert_fails(CreateSemaphoreA(NULL, 2, 1, NULL), 87);
-    assert_fails(CreateSemaphoreA(NULL, -1, 1, NULL), 87);
-    assert_fails(CreateSemaphoreW(NULL, 0, -1, NULL), 87);
+    assert_fails(CreateSemaphoreA(NULL, 1, 0, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateSemaphoreA(NULL, 0, 0, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateSemaphoreA(NULL, 2, 1, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateSemaphoreA(NULL, -1, 1, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(CreateSemaphoreW(NULL, 0, -1, NULL), SPEC_ERROR_INVALID_PARAMETER);
     SetLastError(87);
     assert_non_null(semaphore = CreateSemaphoreExA(NULL, 0, 1, NULL, 0, 0x1F0003));
     assert_win_error(0);
 #ifndef _WIN32 /* Wine gives back no units, and fewer than none with another error */
-    assert_fails(ReleaseSemaphore(semaphore, 0, NULL), 87);
-    assert_fails(ReleaseSemaphore(semaphore, -1, NULL), 87);
+    assert_fails(ReleaseSemaphore(semaphore, 0, NULL), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(ReleaseSemaphore(semaphore, -1, NULL), SPEC_ERROR_INVALID_PARAMETER);
 #endif
-    assert_fails(SetEvent(semaphore), 6);
+    assert_fails(SetEvent(semaphore), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(semaphore));
-    assert_fails(ReleaseSemaphore(semaphore, 1, NULL), 6);
+    assert_fails(ReleaseSemaphore(semaphore, 1, NULL), SPEC_ERROR_INVALID_HANDLE);
     assert_non_null(semaphore = CreateSemaphoreExW(NULL, 1, 1, NULL, 0, 0x1F0003));
     assert_wait(WaitForSingleObject(semaphore, 0), WAIT_OBJECT_0);
     assert_true(CloseHandle(semaphore));
     assert_true(CreateSemaphore == CreateSemaphoreA && CreateSemaphoreEx == CreateSemaphoreExA);
 #ifndef _WIN32 /* Wine takes any flag */
-    assert_fails(CreateSemaphoreExW(NULL, 0, 1, NULL, 1, 0x1F0003), 87);
+    assert_fails(CreateSemaphoreExW(NULL, 0, 1, NULL, 1, 0x1F0003), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 
@@ -118,7 +118,7 @@ static void test_event_by_flags(void **state)
     assert_true(CloseHandle(event));
     assert_true(CreateEventEx == CreateEventExA);
 #ifndef _WIN32 /* Wine takes any flag */
-    assert_fails(CreateEventExA(NULL, NULL, 4, 0x1F0003), 87);
+    assert_fails(CreateEventExA(NULL, NULL, 4, 0x1F0003), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 

@@ -318,11 +318,11 @@ static void test_timer_bad_arguments(void **state)
 
     (void)state;
     assert_non_null(timer);
-    assert_fails(SetWaitableTimer(event, &due, 0, NULL, NULL, FALSE), 6);
-    assert_fails(SetWaitableTimer(event, &due, 0, routine, NULL, FALSE), 6);
-    assert_fails(CancelWaitableTimer(event), 6);
+    assert_fails(SetWaitableTimer(event, &due, 0, NULL, NULL, FALSE), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(SetWaitableTimer(event, &due, 0, routine, NULL, FALSE), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(CancelWaitableTimer(event), SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(timer));
-    assert_fails(CancelWaitableTimer(timer), 6);
+    assert_fails(CancelWaitableTimer(timer), SPEC_ERROR_INVALID_HANDLE);
     assert_non_null(timer = CreateWaitableTimerExW(NULL, NULL, 0, 0x1F0003));
     assert_true(CloseHandle(timer));
     assert_true(CloseHandle(event));
@@ -331,14 +331,15 @@ static void test_timer_bad_arguments(void **state)
 #ifndef _WIN32 /* there timers have names; Wine takes any flag and period; a due time at NULL ends programs */
     assert_non_null(timer = CreateWaitableTimerExW(
                         NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, 0x1F0003));
-    assert_fails(SetWaitableTimer(timer, &due, -1, NULL, NULL, FALSE), 87);
-    assert_fails(SetWaitableTimer(timer, NULL, 0, NULL, NULL, FALSE), 87);
+    assert_fails(
+        SetWaitableTimer(timer, &due, -1, NULL, NULL, FALSE), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(SetWaitableTimer(timer, NULL, 0, NULL, NULL, FALSE), SPEC_ERROR_INVALID_PARAMETER);
     SetLastError(0);
     assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, TRUE)); /* no machine is woken */
-    assert_win_error(50);
+    assert_win_error(SPEC_ERROR_NOT_SUPPORTED);
     assert_true(CloseHandle(timer));
-    assert_fails(CreateWaitableTimerA(NULL, FALSE, "name"), 50);
-    assert_fails(CreateWaitableTimerExW(NULL, NULL, 4, 0x1F0003), 87);
+    assert_fails(CreateWaitableTimerA(NULL, FALSE, "name"), SPEC_ERROR_NOT_SUPPORTED);
+    assert_fails(CreateWaitableTimerExW(NULL, NULL, 4, 0x1F0003), SPEC_ERROR_INVALID_PARAMETER);
 #endif
 }
 

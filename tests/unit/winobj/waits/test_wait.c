@@ -56,25 +56,26 @@ static void test_wait_bad_arguments(void **state)
         handles[i] = event;
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(0, handles, FALSE, 0), WAIT_FAILED);
-    assert_win_error(87);
+    assert_win_error(SPEC_ERROR_INVALID_PARAMETER);
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(65, handles, FALSE, 0), WAIT_FAILED);
-    assert_win_error(87);
+    assert_win_error(SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* handles at NULL end the program there */
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(1, NULL, FALSE, 0), WAIT_FAILED);
-    assert_win_error(87);
+    assert_win_error(SPEC_ERROR_INVALID_PARAMETER);
 #endif
     /* One object twice: fine for any, not for all. */
     assert_wait(WaitForMultipleObjects(64, handles, FALSE, 0), WAIT_OBJECT_0);
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(2, handles, TRUE, 0),
         DIFFERS(WAIT_FAILED, WAIT_OBJECT_0, "one object twice, wait for all: Windows refuses it"));
-    assert_win_error(DIFFERS(87, 0, "one object twice, wait for all: Windows refuses it"));
+    assert_win_error(DIFFERS(
+        SPEC_ERROR_INVALID_PARAMETER, 0, "one object twice, wait for all: Windows refuses it"));
     handles[1] = NULL;
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(2, handles, FALSE, 0), WAIT_FAILED);
-    assert_win_error(6);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
     assert_true(CloseHandle(event));
 }
 

@@ -2,6 +2,7 @@
 #include "tests/unit/ndspi/helper/fakewin/played.h"
 
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/support/spec_codes.h"
 
 #include <string.h>
 #include <wchar.h>
@@ -226,7 +227,7 @@ int fake_WSAProviderConfigChange(HANDLE *handle, OVERLAPPED *overlapped, void *r
         *handle = &played.handles;
         ++played.handles;
     }
-    overlapped->Internal = 0x103;
+    overlapped->Internal = SPEC_ND_PENDING;
     played.change_pending = overlapped;
     return -1;
 }
@@ -306,7 +307,7 @@ BOOL fake_CloseHandle(HANDLE handle)
     assert_ptr_equal(handle, &played.handles);
     --played.handles;
     if (played.change_pending)
-        played.change_pending->Internal = 0xC0000120;
+        played.change_pending->Internal = SPEC_ND_CANCELED;
     return TRUE;
 }
 
