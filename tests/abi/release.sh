@@ -49,6 +49,7 @@ expect() {
 same='^libsmall: what version 0\.3\.0 exports is there, unchanged$'
 breaks='^libsmall: something that version 0\.3\.0 exports is gone or different'
 build 0.3.0
+expect 77 'there was no release'
 "$abi" update build
 [ "$(cat packaging/abi/version)" = 0.3.0 ]
 expect 0 "$same"
