@@ -13,11 +13,13 @@ export LC_ALL=C
 headers="SDKDDKVer windows winsock2 ws2tcpip ws2spi mswsock mstcpip unknwn objbase initguid tchar process ntstatus sal strsafe io mmsystem psapi ws2ipdef"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# Of the headers that are made only what they bring counts: they have no name of their own.
+cmake "-DINTO=$scratch/include" -P compat/headers.cmake
 
 # Declarations and macros of our headers, as "HEADER KIND NAME". The preprocessor's line marks tell the header.
 extract() {
     for header in $headers; do echo "#include <$header.h>"; done > "$scratch/all.c"
-    local flags=(-std=gnu11 -D_GNU_SOURCE -Icompat/include)
+    local flags=(-std=gnu11 -D_GNU_SOURCE -Icompat/include "-I$scratch/include")
     "${CC:-gcc}" "${flags[@]}" -fsyntax-only -aux-info "$scratch/prototypes" "$scratch/all.c"
     sed -nE 's|^/\* compat/include/([^:]*):[0-9]+:[A-Z]+ \*/ [^(]*[ *]([A-Za-z_0-9]+) \(.*|\1 function \2|p' \
         "$scratch/prototypes" |
@@ -69,7 +71,7 @@ title() {
         awk -v head="$1.h - " '
             /\/\*/ && !/SPDX/ { text = ""; open = 1 }
             open { line = $0; done = sub(/ *\*\/.*/, "", line); sub(/^ *\/?\*+ */, "", line); text = text " " line }
-            open && done { open = 0; if (substr(text, 2) !~ /^ *Forwarder/) { found = 1; exit } }
+            open && done { found = 1; exit }
             END { if (!found) exit 1
                   sub(/^ */, "", text); if (index(text, head) == 1) text = substr(text, length(head) + 1)
                   if (match(text, /\. /)) text = substr(text, 1, RSTART - 1)
@@ -84,7 +86,7 @@ bringers() {
     local header
     for header in $headers; do
         echo "#include <$header.h>" > "$scratch/one.c"
-        "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -Icompat/include -E "$scratch/one.c" |
+        "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -Icompat/include "-I$scratch/include" -E "$scratch/one.c" |
             sed -nE "s|^# [0-9]+ \"compat/include/(wincompat/)?([^\"]*)\.h\".*|\2 $header.h|p" | sort -u
     done | awk '!($1 in seen) { seen[$1]; print }'
 }

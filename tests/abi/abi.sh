@@ -16,6 +16,8 @@ mkdir -p "$work"
 cc=${CC:-gcc}
 cxx=${CXX:-g++}
 warnings=(-Wall -Wextra -Werror)
+cmake "-DINTO=$work/compat" -P "$root/compat/headers.cmake"
+compat=(-I"$root/compat/include" -I"$work/compat")
 
 # view NAME OBJCOPY COMPILER FLAG...: an object file's table, in NAME.bin
 view() {
@@ -34,7 +36,7 @@ views() {
     done
 }
 
-native=(-I"$root/ndspi/include" -I"$root/compat/include")
+native=(-I"$root/ndspi/include" "${compat[@]}")
 windows=(-D_WIN32_WINNT=0x0A00 -I"$root/ndspi/include")
 mingw=x86_64-w64-mingw32
 
@@ -73,7 +75,7 @@ listed() {
 defined() {
     local include=$1
     printf '#include <%s>\n' winsock2.h unknwn.h ndsupport.h ndprovider.h > "$work/all.c"
-    "$cc" -std=gnu11 -I"$include" -I"$root/compat/include" -E -dD "$work/all.c" > "$work/all.i"
+    "$cc" -std=gnu11 -I"$include" "${compat[@]}" -E -dD "$work/all.c" > "$work/all.i"
     awk -v ours="$include/" '
         /^# [0-9]+ "/ { file = $3; gsub(/"/, "", file); mine = index(file, ours) == 1; next }
         !mine { next }
@@ -117,7 +119,7 @@ defined() {
                 gsub(/[;*]/, " ", one); count = split(one, word, " "); print "type", word[count]
             }
         }' "$work/all.i"
-    "$cc" -std=gnu11 -I"$include" -I"$root/compat/include" -fsyntax-only -aux-info "$work/prototypes" "$work/all.c"
+    "$cc" -std=gnu11 -I"$include" "${compat[@]}" -fsyntax-only -aux-info "$work/prototypes" "$work/all.c"
     sed -nE "s|^/\* $include/[^:]*:[0-9]+:[A-Z]+ \*/ .*[ *]([A-Za-z_0-9]+) \(.*|function \1|p" "$work/prototypes"
 }
 
@@ -147,7 +149,7 @@ mutation() {
         local compiler=("$cc" -std=gnu11)
         [ $language = c ] || compiler=("$cxx" -std=gnu++11)
         rm -f "$work/mutant.bin"
-        if view mutant objcopy "${compiler[@]}" -I"$include" -I"$root/compat/include" "$here/abi_table.$language" \
+        if view mutant objcopy "${compiler[@]}" -I"$include" "${compat[@]}" "$here/abi_table.$language" \
             > "$work/said" 2>&1 && "$test_abi" "$work/mutant.bin" > "$work/said" 2>&1; then
             echo "nobody objects ($language): $script"
             return 1

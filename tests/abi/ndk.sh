@@ -29,15 +29,17 @@ tables() {
 }
 
 values() {
-    local headers=$root/ndk/include compat=$root/compat/include c cpp
+    local headers=$root/ndk/include c cpp
+    local compat=(-isystem "$root/compat/include" -isystem "$work/compat")
+    cmake "-DINTO=$work/compat" -P "$root/compat/headers.cmake"
     for c in "$cc" clang; do
         cpp=$cxx
         [ "$c" != clang ] || cpp=clang++
         command -v "$c" "$cpp" >/dev/null || continue
         tables "$headers" "$c" "$cpp" -Wpedantic
-        tables "$headers" "$c" "$cpp" -isystem "$compat"
-        tables "$headers" "$c" "$cpp" -isystem "$compat" -include windows.h
-        tables "$headers" "$c" "$cpp" -isystem "$compat" -include ndspi.h -I"$root/ndspi/include"
+        tables "$headers" "$c" "$cpp" "${compat[@]}"
+        tables "$headers" "$c" "$cpp" "${compat[@]}" -include windows.h
+        tables "$headers" "$c" "$cpp" "${compat[@]}" -include ndspi.h -I"$root/ndspi/include"
     done
     if ! command -v $mingw-gcc $mingw-g++ >/dev/null; then
         echo "no MinGW here: Windows' view was not looked at"

@@ -20,6 +20,9 @@ command=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
+"$root/compat/names.sh" list > names
+cp -r "$root/compat/include" include
+cmake -DINTO=include -P "$root/compat/headers.cmake"
 
 # The Windows headers that have the names; WIN32_NO_STATUS as programs do that want all of <ntstatus.h>.
 prologue() {
@@ -177,8 +180,7 @@ explained() {
 
 compare() {
     local status=0
-    cp "$root/compat/names.txt" names
-    differences "$(readlink -f "$root/compat/include")"
+    differences "$work/include"
     explained | sort > explained
     uniq -d explained | sed 's/^/explained twice: /'
     comm -23 differing <(uniq explained) > unexplained
@@ -211,8 +213,6 @@ mutation() {
 
 mutations() {
     local status=0
-    cp "$root/compat/names.txt" names
-    cp -r "$root/compat/include" include
     cp -r include before
     mutation 'value ERROR_BUSY' wincompat/error.h 's/(define ERROR_BUSY +)170/\1171/'
     mutation 'signed WAIT_TIMEOUT' wincompat/error.h 's/(define WAIT_TIMEOUT +258)/\1u/'

@@ -34,9 +34,11 @@ install(TARGETS ndspi ndk ndk_headers winobj softrdma ndreactor ndspi_compat EXP
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${package_dir})
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ ${PROJECT_BINARY_DIR}/ndspi/include/ DESTINATION ${include_dir}
+    FILES_MATCHING PATTERN *.h)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndk/include/ DESTINATION ${include_dir}/ndk FILES_MATCHING PATTERN *.h)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ DESTINATION ${include_dir}/compat)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ ${PROJECT_BINARY_DIR}/compat/include/
+    DESTINATION ${include_dir}/compat)
 install(FILES ${PROJECT_SOURCE_DIR}/softrdma/softrdma.h DESTINATION ${include_dir}/softrdma)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/toolchain/cmake/ndspiConfig.cmake.in

@@ -31,7 +31,8 @@ elseif(NOT NDSPI_SANITIZE)
     message(STATUS "No MinGW, winebuild (Debian: wine64-tools) or perl: the provider for Wine is left out")
 endif()
 
-set(NDSPI_MINGW_FLAGS -O2 ${NDSPI_WARNINGS} -D_WIN32_WINNT=0x0A00 -I${PROJECT_SOURCE_DIR}/ndspi/include)
+set(NDSPI_MINGW_FLAGS -O2 ${NDSPI_WARNINGS} -D_WIN32_WINNT=0x0A00 -I${PROJECT_SOURCE_DIR}/ndspi/include
+    -I${PROJECT_BINARY_DIR}/ndspi/include)
 
 function(nd_mingw_object)
     cmake_parse_arguments(A "" "OUTPUT;SOURCE" "FLAGS" ${ARGN})

@@ -10,7 +10,8 @@ shift 3
 here=$(dirname "$(readlink -f "$0")")
 rm -rf "$work"
 mkdir -p "$work"
-warnings=(-Wall -Wextra -Werror "-I$project/compat/include" "-I$project/ndspi/include")
+cmake "-DINTO=$work/include" -P "$project/compat/headers.cmake"
+warnings=(-Wall -Wextra -Werror "-I$project/compat/include" "-I$work/include" "-I$project/ndspi/include")
 link=("-L$libraries" "-Wl,-rpath,$libraries" -lwinobj -lndspi_compat)
 failed=0
 fail() {

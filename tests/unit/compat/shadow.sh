@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Our libraries shadow nothing of the C library: none defines a name that libc, libm or the C++ library has, and a
 # source without a Windows-named header calls libc's functions.
-# usage: shadow.sh CC COMPAT-INCLUDE-DIR LIBRARY...
+# usage: shadow.sh CC INCLUDE-DIR GENERATED-INCLUDE-DIR LIBRARY...; the folders of the Windows-named headers
 set -euo pipefail
 export LC_ALL=C
-cc=$1 include=$2
-shift 2
+cc=$1 include=(-I"$2" -I"$3")
+shift 3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -38,10 +38,10 @@ int use(wchar_t *w, char *s, fd_set *f)
     return printf("%s", s) + swprintf(w, 4, L"%ls", w) + sscanf(s, "%d", &(int){ 0 }) + select(1, f, NULL, NULL, NULL);
 }
 TEXT
-"$cc" -std=gnu11 -O0 -fno-builtin -I"$include" -c "$scratch/plain.c" -o "$scratch/plain.o"
+"$cc" -std=gnu11 -O0 -fno-builtin "${include[@]}" -c "$scratch/plain.c" -o "$scratch/plain.o"
 nm -u "$scratch/plain.o" | grep -E 'wincrt|wincompat' && { echo "^ without a Windows-named header"; status=1; }
 { echo '#include <winsock2.h>'; cat "$scratch/plain.c"; } > "$scratch/ported.c"
-"$cc" -std=gnu11 -O0 -fno-builtin -I"$include" -c "$scratch/ported.c" -o "$scratch/ported.o"
+"$cc" -std=gnu11 -O0 -fno-builtin "${include[@]}" -c "$scratch/ported.c" -o "$scratch/ported.o"
 for function in wincrt_printf wincrt_swprintf wincrt_sscanf wincompat_select; do
     nm -u "$scratch/ported.o" | grep "$function" > /dev/null \
         || { echo "with one, $function is not what is called"; status=1; }

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# The headers that only read others, all made from header.in. CMake makes those of compat/ in ${INTO}; so does, for what
+# compiles without it (names.sh, tests),
+#   cmake -DINTO=FOLDER -P compat/headers.cmake
+
+# nd_forward([AS NAME...] [SPELLED NAME...] TO HEADER... ABOUT TEXT): headers with these names, which read those.
+# SPELLED are names that differ from another one in upper and lower case alone: a file system that does not tell them
+# apart has the other one.
+function(nd_forward)
+    cmake_parse_arguments(PARSE_ARGV 0 A "" "ABOUT" "AS;SPELLED;TO")
+    if(EXISTS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/HEADERS.CMAKE)
+        set(A_SPELLED "")
+    endif()
+    set(ABOUT "Forwarder: ${A_ABOUT}")
+    list(TRANSFORM A_TO REPLACE "(.+)" "#include <\\1>")
+    list(JOIN A_TO "\n" LINES)
+    foreach(name ${A_AS} ${A_SPELLED})
+        configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/header.in ${INTO}/${name} @ONLY)
+    endforeach()
+endfunction()
+
+# nd_without_words(NAME...): headers of the C++ library, which has names of its own that are words of Windows.
+function(nd_without_words)
+    foreach(name ${ARGN})
+        set(ABOUT "${name} - the C++ library's own, read without the words of Windows")
+        string(CONCAT LINES "#pragma GCC system_header\n#include <wincompat/words_push.inc>\n"
+            "#include_next <${name}>\n#include <wincompat/words_pop.inc>")
+        configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/header.in ${INTO}/${name} @ONLY)
+    endforeach()
+endfunction()
+
+nd_forward(AS windows.h SPELLED Windows.h TO wincompat/base.h wincompat/sal1.h
+    ABOUT "the Windows base header, with the annotations ported code uses")
+nd_forward(AS minwindef.h winbase.h TO wincompat/base.h ABOUT "the Windows base header")
+nd_forward(AS basetsd.h windef.h winnt.h TO wincompat/base.h ABOUT "the Windows base")
+nd_forward(AS intrin.h TO wincompat/base.h
+    ABOUT "the Windows base header; the compiler's functions are in wincompat/bits.h and interlocked.h")
+nd_forward(AS rpc.h TO wincompat/base.h
+    ABOUT "UUIDs are with the GUIDs of the base header; there are no remote procedure calls")
+nd_forward(AS objbase.h unknwn.h wtypes.h SPELLED Objbase.h Unknwn.h TO wincompat/base.h wincompat/com.h
+    ABOUT "interface macros, IUnknown, IClassFactory, and the Windows base")
+nd_forward(AS cguid.h coguid.h guiddef.h SPELLED CoGuid.h TO wincompat/guid.h ABOUT "GUIDs")
+nd_forward(AS SDKDDKVer.h SPELLED sdkddkver.h TO wincompat/version.h
+    ABOUT "versions of Windows by name, and the one compiled for")
+nd_forward(AS winerror.h TO wincompat/error.h ABOUT "error codes")
+nd_forward(AS ntstatus.h TO wincompat/ntstatus.h ABOUT "status codes")
+nd_forward(AS sal.h specstrings.h TO wincompat/sal.h wincompat/sal1.h ABOUT "source annotations of both kinds")
+nd_forward(AS mmsystem.h timeapi.h TO wincompat/multimedia.h ABOUT "the multimedia clock")
+nd_forward(SPELLED Psapi.h TO psapi.h ABOUT "the header in another case")
+nd_forward(AS ws2def.h TO wincompat/socket.h ABOUT "socket addresses, and the Windows base")
+nd_forward(AS winsock2.h ws2spi.h SPELLED WinSock2.h Winsock2.h WS2spi.h Ws2spi.h TO wincompat/winsock.h
+    ABOUT "socket addresses, Winsock functions, and the Windows base")
+nd_forward(AS ws2tcpip.h SPELLED WS2tcpip.h Ws2tcpip.h TO ws2ipdef.h wincompat/addrinfo.h
+    ABOUT "socket addresses, names of hosts, Winsock functions, and the Windows base")
+nd_forward(AS mswsock.h TO wincompat/mswsock.h ABOUT "the extension functions of Winsock")
+
+nd_without_words(
+    algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
+    coroutine deque exception execution expected filesystem flat_map flat_set format forward_list fstream functional
+    future generator initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan
+    memory memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex
+    scoped_allocator semaphore set shared_mutex source_location span spanstream sstream stack stacktrace stdexcept
+    stdfloat stop_token streambuf string string_view strstream syncstream system_error thread tuple type_traits
+    typeindex typeinfo unordered_map unordered_set utility valarray variant vector version)

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: the header in another case. */
-#include <psapi.h>

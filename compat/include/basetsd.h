@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: the Windows base. */
-#include <wincompat/base.h>

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: GUIDs. */
-#include <wincompat/guid.h>

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: the extension functions of Winsock. */
-#include <wincompat/mswsock.h>

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: status codes. */
-#include <wincompat/ntstatus.h>

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: the multimedia clock. */
-#include <wincompat/multimedia.h>

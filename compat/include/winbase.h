@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: the Windows base header. */
-#include <wincompat/base.h>

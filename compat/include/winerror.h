@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: error codes. */
-#include <wincompat/error.h>

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Forwarder: socket addresses, Winsock functions, and the Windows base. */
-#include <wincompat/winsock.h>
