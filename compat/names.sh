@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The names that the Windows-named headers provide: compat/names.txt lists them all, compat/differs.txt says which
-# differ from Windows, docs/windows-names.md shows both.
-# usage: names.sh list     print the list as the headers are
-#        names.sh update   write it to names.txt, and docs/windows-names.md
-#        names.sh check    fail where names.txt or the page differs, where differs.txt has a name that the list has not,
-#                          and where no test calls a function
+# The names that the Windows-named headers provide: docs/windows-names.md lists them all, and those that
+# compat/differs.txt says differ from Windows.
+# usage: names.sh list     print the names as the headers are
+#        names.sh update   write docs/windows-names.md
+#        names.sh check    fail where that is another page, where differs.txt has a name that the headers have not, and
+#                          where no test calls a function
 # CC is the compiler, which has to be gcc (-aux-info). A line of the list: part of the headers, kind, name.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -63,7 +63,7 @@ list() {
         grep -vE '^inttypes |^inaddr function ' | sort -u
 }
 
-# What a part of the headers is: the first sentence of its first comment.
+# What a part of the headers is, in one line: the first sentence of its first comment.
 title() {
     local file
     for file in "compat/include/wincompat/$1.h" "compat/include/$1.h"; do
@@ -75,7 +75,7 @@ title() {
             END { if (!found) exit 1
                   sub(/^ */, "", text); if (index(text, head) == 1) text = substr(text, length(head) + 1)
                   if (match(text, /\. /)) text = substr(text, 1, RSTART - 1)
-                  sub(/\.$/, "", text); print text "." }' "$file" | fmt -w 119 && return
+                  sub(/\.$/, "", text); gsub(/  +/, " ", text); print text "." }' "$file" && return
     done
     echo "no comment says what $1.h is" >&2
     return 1
@@ -91,6 +91,20 @@ bringers() {
     done | awk '!($1 in seen) { seen[$1]; print }'
 }
 
+# Items of a list of Markdown that are too long are continued on lines of their own.
+wrap() {
+    awk '
+        /^- / {
+            row = $0
+            while (length(row) > 118 && match(substr(row, 1, 119), /.* /)) {
+                print substr(row, 1, RLENGTH - 1)
+                row = "  " substr(row, RLENGTH + 1)
+            }
+            $0 = row
+        }
+        { print }'
+}
+
 # docs/windows-names.md, of a list of names and of compat/differs.txt.
 document() {
     local part about
@@ -98,31 +112,40 @@ document() {
     cat << 'TEXT'
 # Windows names
 
-Every name of the Windows-named headers (`compat/include`), by the part of them that has it, and what it does here.
+Every name of the Windows-named headers (`compat/include`), by the part of them that has it, and what it does here. A
+part begins with a header that brings it. A name in one of its lists is provided: it does what it does on Windows. The
+others are in the table behind the lists:
 
 | Here | Meaning |
 |---|---|
-| provided | does what it does on Windows |
 | differs | works, with the difference that is named |
 | refused | the use that is named fails with that code; every other use works |
 
-A name that is not on this page does not exist here: a program that uses it does not compile, and `GetProcAddress` does
-not find it.
+A spelling is a macro that stands for another name, as `CreateEvent` does for `CreateEventA` or `CreateEventW`. A name
+that is not on this page does not exist here: a program that uses it does not compile, and `GetProcAddress` does not
+find it.
 
 This page is generated (`docs/testing.md`, "Generated pages"); what differs stands in `compat/differs.txt`.
 TEXT
     while read -r part; do
         about=$(title "$part") || return 1
-        printf '\n## %s\n%s\n\n' "$part" "$about"
-        printf '| Header | Name | Kind | Here |\n|---|---|---|---|\n'
+        printf '\n## %s\n`%s`: %s\n' "$part" "$(sed -n "s/^$part //p" "$scratch/bringers")" "$about" | fmt -s -w 119
         awk -v part="$part" '
-            FILENAME ~ /bringers$/ { bringer[$1] = $2; next }
+            function item() {
+                if (names == "") return
+                print (listed++ ? "" : "\n") "- **" kind "s**: " names
+                names = ""
+            }
             FILENAME ~ /differs.txt$/ { if (/^#/) next
                 split($0, field, / *\| */); n = split(field[1], name, " ")
                 for (i = 1; i <= n; i++) here[name[i]] = field[2] ": " field[3]
                 next }
-            $1 == part { print "| " bringer[part] " | `" $3 "` | " $2 " | " ($3 in here ? here[$3] : "provided") " |" }
-        ' "$scratch/bringers" compat/differs.txt "$1"
+            $1 != part { next }
+            $3 in here { rows = rows "| `" $3 "` | " $2 " | " here[$3] " |\n"; next }
+            $2 != kind { item(); kind = $2 }
+            { names = names (names == "" ? "" : ", ") "`" $3 "`" }
+            END { item(); if (rows != "") printf "\n| Name | Kind | Here |\n|---|---|---|\n%s", rows }
+        ' compat/differs.txt "$1" | wrap
     done < <(awk '{ print $1 }' "$1" | uniq)
     cat << 'TEXT'
 
@@ -156,10 +179,6 @@ differences() {
             row = "- " test ", " expected ": " why "."
             if (row in printed) return
             printed[row]
-            while (length(row) > 118 && match(substr(row, 1, 119), /.* /)) {
-                print substr(row, 1, RLENGTH - 1)
-                row = "  " substr(row, RLENGTH + 1)
-            }
             print row
         }
         # The arguments of the call that text begins with, in arg[1..].
@@ -196,7 +215,7 @@ differences() {
             for (place in reasonless) { print place ": #ifndef _WIN32 without a reason" > "/dev/stderr"; bad = 1 }
             exit bad
         }
-    ' $(win32_tests | sort)
+    ' $(win32_tests | sort) | wrap
 }
 
 # The sources of nd_win32_test: those that run under Wine too.
@@ -219,27 +238,25 @@ uncalled() {
 case ${1:-} in
 list) list ;;
 update)
-    list > "$scratch/names" && cp "$scratch/names" compat/names.txt
-    document compat/names.txt > "$scratch/doc"
+    list > "$scratch/names"
+    document "$scratch/names" > "$scratch/doc"
     cp "$scratch/doc" docs/windows-names.md
     ;;
 check)
     status=0
     list > "$scratch/names"
-    diff -u compat/names.txt "$scratch/names" \
-        || { echo "compat/names.txt is not what the headers provide: compat/names.sh update"; status=1; }
-    document compat/names.txt > "$scratch/doc" || status=1
+    document "$scratch/names" > "$scratch/doc" || status=1
     diff -u docs/windows-names.md "$scratch/doc" || {
         echo "docs/windows-names.md is another page: compat/names.sh update"
         status=1
     }
-    mistaken compat/names.txt > "$scratch/mistaken"
+    mistaken "$scratch/names" > "$scratch/mistaken"
     if [ -s "$scratch/mistaken" ]; then
         echo "compat/differs.txt:"
         cat "$scratch/mistaken"
         status=1
     fi
-    uncalled compat/names.txt > "$scratch/uncalled"
+    uncalled "$scratch/names" > "$scratch/uncalled"
     if [ -s "$scratch/uncalled" ]; then
         echo "no test in tests/unit/compat or tests/unit/winobj calls:"
         cat "$scratch/uncalled"

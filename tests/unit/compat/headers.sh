@@ -13,10 +13,10 @@ if command -v clang clang++ >/dev/null; then
     for std in 11 14 17 20; do compilers+=("clang++ -xc++ -std=c++$std"); done
 fi
 shift 2
-names=$(dirname "$(readlink -f "$0")")/../../../compat/names.txt
 ours=("${@/#/-I}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+"$(dirname "$(readlink -f "$0")")/../../../compat/names.sh" list >"$scratch/names"
 
 # A header of another's with one of our names must never be read; those with other names come from Wine and DirectX.
 mkdir "$scratch/foreign"
@@ -42,14 +42,14 @@ compile() {
         >>"$scratch/commands"
 }
 include() { printf '#include <%s>\n' "$@"; }
-# Calls of all of names.txt, the results unused.
+# Calls of all that there are, the results unused.
 interlocked() {
     awk '$1 == "interlocked" && $3 ~ /^_?Interlocked/ {
         operand = $3 ~ /Pointer$/ ? "pointer" : $3 ~ /64$/ ? "wide" : "narrow"
         value = $3 ~ /(In|De)crement/ ? "" : $3 ~ /Pointer$/ ? ", NULL" : ", 1"
         print $3 "(" operand value ($3 ~ /CompareExchange/ ? value : "") ");"
         seen++
-    } END { exit !seen }' "$names"
+    } END { exit !seen }' "$scratch/names"
 }
 
 # Alone: forwarders that differ in the spelling of their name only are compiled once, parts of the base by one compiler.
