@@ -174,9 +174,10 @@ mistaken() {
 differences() {
     awk '
         function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
-        # A row of the page; the same one is printed once.
+        # A row of the page; the same one is printed once. Codes have their names of Windows, not those of the tests.
         function item(test, expected, why) {
             row = "- " test ", " expected ": " why "."
+            gsub(/SPEC_/, "", row)
             if (row in printed) return
             printed[row]
             print row
