@@ -498,7 +498,7 @@ static bool patience_ends(struct srd_conn *conn)
     return ends;
 }
 
-static bool on_poll(struct srd_source *source)
+static bool on_poll(struct srd_source *source, bool again)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
     unsigned actions = 0;
@@ -506,9 +506,11 @@ static bool on_poll(struct srd_source *source)
 
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
         return false;
-    srd_source_polled(&conn->source);
-    if (conn->shared)
-        srd_shared_polled(conn);
+    if (again) {
+        srd_source_polled(&conn->source);
+        if (conn->shared)
+            srd_shared_polled(conn);
+    }
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
     if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2 &&
         !is_full(conn))

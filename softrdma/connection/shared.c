@@ -8,7 +8,9 @@
  * next.
  *
  * A thread that polls makes the connection attentive: the peer need not ring. The connection stops being attentive when
- * the thread leaves (it arms a queue, or polls another connection), or has not polled for SRD_SOON_MS.
+ * the thread leaves (it arms a queue, polls another connection, or is about to sleep in the reactor), or has not polled
+ * for SRD_SOON_MS. A look at a queue that is armed does not make it attentive: the thread may sleep where the reactor
+ * does not see it, at a descriptor.
  */
 #include "softrdma/connection/internal.h"
 
@@ -191,6 +193,7 @@ ssize_t srd_shared_fill(struct srd_conn *conn, struct iovec room)
 
 void srd_shared_polled(struct srd_conn *conn)
 {
+    atomic_store_explicit(&conn->source.looker, srd_source_here(), memory_order_relaxed);
     if (atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) ||
         atomic_exchange(&conn->source.attentive, true))
         return;

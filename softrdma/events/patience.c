@@ -126,7 +126,7 @@ static bool look(struct srd_source *source, struct reactor_waiter *waiter, uint6
     bool moved = false;
 
     do
-        moved |= source->ops->poll(source);
+        moved |= source->ops->poll(source, true);
     while (!reactor_is_wanted(waiter) && clock_now_ns() < end_ns);
     srd_source_leave(source);
     return moved;

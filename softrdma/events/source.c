@@ -44,6 +44,11 @@ bool srd_in_background(void)
     return in_background;
 }
 
+const void *srd_source_here(void)
+{
+    return &in_background; /* each thread has its own */
+}
+
 static struct srd_source *of_reactor(struct reactor_source *source)
 {
     return container_of(source, struct srd_source, reactor);
@@ -206,10 +211,17 @@ static bool is_spent(struct srd_source *source)
     return source->ops->spent && source->ops->spent(source) && !atomic_load(&source->paused);
 }
 
+/* Whether it expects the calling thread to poll it, which no other has done since. */
+static bool is_watched_here(struct srd_source *source)
+{
+    return atomic_load(&source->attentive) &&
+           atomic_load_explicit(&source->looker, memory_order_relaxed) == srd_source_here();
+}
+
 /*
  * The source to serve next. Idle ones stay, and expire for nothing: their acknowledgements rode on data, as most do,
  * and the next message needs no new entry. This holds for the first few; the others are served though idle, so that a
- * thread about to sleep does not walk over many of them again. end: spent ones go.
+ * thread about to sleep does not walk over many of them again. end: spent ones go, and those that it watched.
  */
 static struct srd_source *take_soon(bool end)
 {
@@ -220,7 +232,8 @@ static struct srd_source *take_soon(bool end)
     list_for_each (&sources.soon, node) {
         struct srd_source *source = list_entry(node, struct srd_source, soon_node);
 
-        if (idle < SOON_IDLE && is_idle(source) && !(end && is_spent(source))) {
+        if (idle < SOON_IDLE && is_idle(source) &&
+            !(end && (is_spent(source) || is_watched_here(source)))) {
             idle++;
             continue;
         }
@@ -242,6 +255,8 @@ static bool run_soon(bool end)
 
     while (count-- && (source = take_soon(end))) {
         any = true;
+        if (end && is_watched_here(source))
+            srd_source_leave(source);
         if (!end || !is_spent(source)) /* asked again: it was taken out since */
             serve_expired(source, false);
         if (atomic_load(&source->paused))

@@ -26,10 +26,10 @@ struct srd_source_ops {
      */
     bool (*ready)(struct srd_source *source, uint32_t events, bool background);
     /*
-     * One look by a thread that polls a completion queue, at this source alone. Returns whether anything moved. NULL
-     * where no queue knows the source.
+     * One look by a thread that polls a completion queue, at this source alone. again: it will look again before it
+     * sleeps, so nothing need wake it meanwhile. Returns whether anything moved. NULL where no queue knows the source.
      */
-    bool (*poll)(struct srd_source *source);
+    bool (*poll)(struct srd_source *source, bool again);
     /*
      * The deadline has passed, or the source is soon and served now; it is unset when this is called. No lock is held.
      */
@@ -62,7 +62,9 @@ struct srd_source {
     atomic_bool paused;
     atomic_bool
         attentive; /* a thread polls it, so the reactor does not see what comes; ops->left ends that */
-    atomic_bool attended;         /* the background thread is serving it */
+    _Atomic(const void *)
+        looker;           /* while attentive: the thread that looked last (srd_source_here) */
+    atomic_bool attended; /* the background thread is serving it */
     _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; the lock to write */
     atomic_uint soon;             /* 1: in the list of sources due soon; the lock to change */
     uint64_t soon_ms;             /* when it is due */
@@ -93,6 +95,9 @@ static inline void srd_source_unref(struct srd_source *source)
 int srd_source_add(struct srd_source *source);
 void srd_source_update(struct srd_source *source);
 void srd_source_remove(struct srd_source *source);
+
+/* What stands for the calling thread in "looker". */
+const void *srd_source_here(void);
 
 /* A thread of the program looks at this very source. */
 static inline void srd_source_polled(struct srd_source *source)
@@ -156,7 +161,7 @@ static inline void srd_source_due(struct srd_source *source, uint64_t deadline_m
 /*
  * srd_run_soon  serves what is soon: a thread of the program that has polled in vain for a while; no lock held
  * srd_end_soon  the same for a thread that is about to sleep: what is spent is not soon any more, so that the thread is
- *               not woken for nothing
+ *               not woken for nothing; and what expects this thread to poll it is left (srd_source_leave)
  */
 void srd_run_soon(void);
 void srd_end_soon(void);

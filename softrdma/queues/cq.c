@@ -25,6 +25,8 @@ enum armed { ARMED_NOT, ARMED_SOLICITED, ARMED_ANY };
  * skip it.
  */
 enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
+/* After so many more empty polls of an armed queue the thread counts as one that polls. */
+enum { ARMED_LOOKS = 4 };
 
 struct srd_cq {
     struct ibv_cq ibv; /* first */
@@ -33,6 +35,7 @@ struct srd_cq {
     uint32_t head; /* next to fetch */
     atomic_uint count;
     enum armed armed;
+    unsigned armed_looks;   /* since it was armed */
     struct srd_hold *hold;  /* NULL: its events were never moderated */
     bool marks;             /* srd_mark_solicited */
     atomic_uint idle_polls; /* still to come */
@@ -288,6 +291,17 @@ static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
 }
 
 /*
+ * Whether the thread that polls will do so again before it sleeps. While the queue is armed that is not known: programs
+ * look once more between the arming and the sleep. One that looks more often than that polls an armed queue.
+ */
+static bool looks_again_locked(struct srd_cq *cq)
+{
+    lock_assert_held(&cq->lock);
+    return cq->armed == ARMED_NOT || cq->armed_looks == ARMED_LOOKS ||
+           ++cq->armed_looks == ARMED_LOOKS;
+}
+
+/*
  * The connection to poll now, referenced; NULL: all. With several, every second poll goes to the one that had something
  * last: it mostly has the next message, too, and then the others cost nothing.
  */
@@ -372,17 +386,18 @@ static bool look_at_all(struct srd_cq *cq)
 static bool progress(struct srd_cq *cq)
 {
     struct srd_source *source;
-    bool moved, several;
+    bool moved, several, again;
 
     if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
         return false;
     lock_acquire(&cq->lock);
     source = source_of_turn_locked(cq);
     several = cq->sources > 1;
+    again = looks_again_locked(cq);
     lock_release(&cq->lock);
     if (!source)
         return look_at_all(cq);
-    moved = source->ops->poll(source);
+    moved = source->ops->poll(source, again);
     srd_source_unref(source);
     if (several)
         looked(cq, moved);
@@ -445,6 +460,7 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
         cq->armed = ARMED_ANY;
     else if (cq->armed == ARMED_NOT)
         cq->armed = ARMED_SOLICITED;
+    cq->armed_looks = 0;
     atomic_store_explicit(&cq->idle_polls, IDLE_POLLS_ARMED, memory_order_relaxed);
     /* The thread that arms the queue stops polling its connection: messages have to wake waiting threads now. */
     source = polled_source_locked(cq);

@@ -464,7 +464,7 @@ void __wrap_srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_n
         return;
     srd_source_ref(source);
     for (unsigned looks = 1 + below(6); looks && !reactor_is_signalled(waiter); looks--)
-        source->ops->poll(source);
+        source->ops->poll(source, true);
     srd_source_leave(source);
     srd_source_unref(source);
 }

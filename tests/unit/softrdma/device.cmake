@@ -40,10 +40,12 @@ nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal ENV 
 target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=madvise,--wrap=srd_group_memory)
 nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime)
+nd_test(NAME softrdma.idioms SOURCES connection/test_idioms.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_idioms PRIVATE -Wl,--wrap=srd_shared_expired)
 nd_test(NAME softrdma.patience_tcp SOURCES connection/test_patience_tcp.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_patience_tcp PRIVATE -Wl,--wrap=getsockopt)
 nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)
-nd_path(shm softrdma.patience softrdma.shared)
+nd_path(shm softrdma.idioms softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed softrdma.patience_tcp) # count the calls on TCP's sockets
 # Two ends in one process.
 foreach(name connect cq sleep background memory cm churn device conn_end cm_waits cm_faults exchange unmapped turns

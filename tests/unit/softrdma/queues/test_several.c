@@ -75,11 +75,11 @@ static struct srd_source *source_of(int pair)
 static const struct srd_source_ops *real_ops;
 static struct srd_source_ops counting_ops;
 
-static bool counted_poll(struct srd_source *source)
+static bool counted_poll(struct srd_source *source, bool again)
 {
     for (int i = 0; i < PAIRS; i++)
         looks_at[i] += source == source_of(i);
-    return real_ops->poll(source);
+    return real_ops->poll(source, again);
 }
 
 static void start_counts(void)
