@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.c - runs a fuzz target on the files named, or all in the folders named; then, with --for SECONDS, on changes
- * of these, drawn from a seed that is always the same. An input that ends the program is kept: crash-NUMBER.
+ * replay.c - runs a fuzz target on the files named, or all in the folders named; then, with --for SECONDS, or with
+ * --long SECONDS where NDSPI_TEST_LONG=1, on changes of these, drawn from a seed that is always the same. An input that
+ * ends the program is kept: crash-NUMBER.
  */
 #include "fuzz.h"
+
+#include "tests/support/long.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -173,10 +176,9 @@ int main(int argc, char **argv)
         signal(signals[i], keep);
     if (atexit(keep_at_exit))
         abort();
-    if (argc > 2 && !strcmp(argv[1], "--for")) {
-        seconds = strtol(argv[2], NULL, 10);
-        first = 3;
-    }
+    for (; first + 1 < argc && !strncmp(argv[first], "--", 2); first += 2)
+        if (!strcmp(argv[first], "--for") || (!strcmp(argv[first], "--long") && test_is_long()))
+            seconds = strtol(argv[first + 1], NULL, 10);
     for (int i = first; i < argc; i++)
         replay(argv[i]);
     printf("%u inputs\n", replayed);

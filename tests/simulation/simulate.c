@@ -4,6 +4,8 @@
  */
 #include "simulation.h"
 
+#include "tests/support/long.h"
+
 #include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -84,12 +86,13 @@ static void make_world(void)
 static void usage(FILE *to)
 {
     fputs(
-        "usage: simulate [-v] [-s SEED] [-n SCHEDULES] [--for SECONDS]\n"
+        "usage: simulate [-v] [-s SEED] [-n SCHEDULES] [--for SECONDS] [--long SECONDS]\n"
         "Two ends of a connection and all between them in one thread; each schedule follows from "
         "its seed.\n"
         "  -s SEED        the first seed; each schedule has the next one (default: 1)\n"
         "  -n SCHEDULES   so many (default: 10000; with --for: no limit)\n"
         "  --for SECONDS  no schedule begins after that\n"
+        "  --long SECONDS the same in place of it if NDSPI_TEST_LONG=1\n"
         "  -v             print each step\n"
         "Status: 0 nothing was wrong; 1 a schedule failed, whose seed is printed; 2 a wrong call\n",
         to);
@@ -116,7 +119,7 @@ static void be_silent(char **argv)
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, count = 0, limit_s = 0, done = 0;
+    uint64_t first = 1, count = 0, limit_s = 0, long_s = 0, done = 0;
     double begun = seconds(), taken;
 
     be_silent(argv);
@@ -135,6 +138,8 @@ int main(int argc, char **argv)
             good = number_of(argv[++i], &count);
         else if (!strcmp(argv[i], "--for"))
             good = number_of(argv[++i], &limit_s);
+        else if (!strcmp(argv[i], "--long"))
+            good = number_of(argv[++i], &long_s);
         else
             good = false;
         if (!good) {
@@ -142,6 +147,8 @@ int main(int argc, char **argv)
             return 2;
         }
     }
+    if (long_s && test_is_long())
+        limit_s = long_s;
     if (!count)
         count = limit_s ? UINT64_MAX : 10000;
     make_world();

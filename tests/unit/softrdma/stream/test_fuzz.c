@@ -6,6 +6,7 @@
 #include "softrdma/wire/crc32c.h"
 #include "softrdma/wire/mpa.h"
 #include "softrdma/wire/wire.h"
+#include "tests/support/long.h"
 #include "tests/unit/softrdma/stream_pair.h"
 #include "tests/unit/softrdma/vectors.h"
 
