@@ -4,7 +4,9 @@
  * port it had to the next.
  * usage: test_robustness_connections          in a network namespace with 16 ports and no help for TIME_WAIT
  *        test_robustness_connections COUNT    so many on this host as it is, with a message each way; prints the rate
+ *        test_robustness_connections COUNT LONG    so many, or LONG of them where NDSPI_TEST_LONG=1
  */
+#include "tests/support/long.h"
 #include "tests/unit/softrdma/pair.h"
 
 #include <arpa/inet.h>
@@ -312,6 +314,6 @@ int main(int argc, char **argv)
 
     if (argc < 2)
         return with_few_ports();
-    count = atoi(argv[1]);
+    count = atoi(argv[argc > 2 && test_is_long() ? 2 : 1]);
     return cmocka_run_group_tests(tests, listen_once, close_all);
 }

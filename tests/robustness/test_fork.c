@@ -4,6 +4,7 @@
  * own, connects and talks, and the parent's connection goes on.
  */
 #include "tests/robustness/child.h"
+#include "tests/support/long.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILDREN = 300, PATIENCE_S = 60, DEPTH = 4, MESSAGE = 64, THERE = 2048 };
+enum {
+    CHILDREN = 100,
+    CHILDREN_LONG = 300,
+    PATIENCE_S = 60,
+    DEPTH = 4,
+    MESSAGE = 64,
+    THERE = 2048
+};
 
 static const struct nd2_end_options options = { .depth = DEPTH, .memory_octets = 4096 };
 
@@ -130,6 +138,7 @@ static void child_runs(void)
 
 static void test_children_have_adapters_of_their_own_whatever_the_parent_did(void **state)
 {
+    const int children = test_is_long() ? CHILDREN_LONG : CHILDREN;
     unsigned talks, opens;
     pthread_t threads[2];
 
@@ -137,7 +146,7 @@ static void test_children_have_adapters_of_their_own_whatever_the_parent_did(voi
     pair_connect(&parent.pair);
     assert_int_equal(pthread_create(&threads[0], NULL, talk, NULL), 0);
     assert_int_equal(pthread_create(&threads[1], NULL, open_and_close, NULL), 0);
-    for (int i = 0; i < CHILDREN; i++) {
+    for (int i = 0; i < children; i++) {
         pid_t child = fork();
         int status;
 

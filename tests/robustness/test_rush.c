@@ -4,18 +4,26 @@
  * message each way, Disconnect, release. The threads of a side share its completion queue. The two sides are one
  * process, then two. Nothing fails but what is documented to, nothing stands still, and each message ends as it must.
  *
- *     test_robustness_rush [threads [seconds]]
+ *     test_robustness_rush [threads [milliseconds]]
  */
 #include "tests/robustness/rush.h"
 
 #include "tests/robustness/child.h"
+#include "tests/support/long.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-static unsigned threads = 4, seconds = 1;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SHORT_MS = 1000 }; /* in which each thread has a connection */
+#else
+enum { SHORT_MS = 500 };
+#endif
+enum { LONG_MS = 1000 };
+
+static unsigned threads = 4, each_ms;
 
 /* ---- the server as a process of its own ---- */
 
@@ -42,7 +50,7 @@ static void run_client(struct rush_ways ways, USHORT port_be)
     struct rush *client = rush_begin(threads, ways, port_be);
 
     assert_non_null(client);
-    rush_wait(client, seconds * 1000);
+    rush_wait(client, each_ms);
     assert_true(rush_end(client, "client"));
 }
 
@@ -99,12 +107,13 @@ int main(int argc, char **argv)
     };
 
     child_main(argc, argv, play);
+    each_ms = test_is_long() ? LONG_MS : SHORT_MS;
     if (argc > 1)
         threads = (unsigned)atoi(argv[1]);
     if (argc > 2)
-        seconds = (unsigned)atoi(argv[2]);
-    if (!threads || threads > RUSH_THREADS_MAX || !seconds) {
-        fprintf(stderr, "usage: %s [threads, 1 to %d [seconds]]\n", argv[0], RUSH_THREADS_MAX);
+        each_ms = (unsigned)atoi(argv[2]);
+    if (!threads || threads > RUSH_THREADS_MAX || !each_ms) {
+        fprintf(stderr, "usage: %s [threads, 1 to %d [milliseconds]]\n", argv[0], RUSH_THREADS_MAX);
         return 2;
     }
     return cmocka_run_group_tests_name("rush", tests, child_group_open, child_group_close);

@@ -13,7 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 1500, FRAMES = 6, RECEIVES = 4, GUARD = 4096, OPEN = 4096 };
+enum {
+    ROUNDS = 500,
+    STARTUPS = 60000,
+    LONG = 3,
+    FRAMES = 6,
+    RECEIVES = 4,
+    GUARD = 4096,
+    OPEN = 4096
+};
 
 static unsigned seed;
 
@@ -131,8 +139,10 @@ static void one_round(void)
 
 static void mutated_frames(void **state)
 {
+    const unsigned rounds = test_is_long() ? LONG * ROUNDS : ROUNDS;
+
     (void)state;
-    for (unsigned round = 1; round <= ROUNDS; round++) {
+    for (unsigned round = 1; round <= rounds; round++) {
         seed = round;
         one_round();
     }
@@ -141,9 +151,11 @@ static void mutated_frames(void **state)
 /* Startup frames and Terminates through their decoders alone. */
 static void mutated_startup_frames_and_terminates(void **state)
 {
+    const unsigned rounds = test_is_long() ? LONG * STARTUPS : STARTUPS;
+
     (void)state;
     seed = 77;
-    for (unsigned round = 0; round < 200000; round++) {
+    for (unsigned round = 0; round < rounds; round++) {
         const struct vector *v = &vectors[pick((unsigned)vectors_count)];
         struct srd_mpa_frame mpa, reply;
         struct srd_terminate terminate;
