@@ -3,7 +3,7 @@
 #include "tests/support/misuse.h"
 #include "tests/support/nd1_end.h"
 #include "tests/support/nd2_end.h"
-#include "tests/support/settle.h"
+#include "tests/support/watch_clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void close_pair(pthread_t thread)
 
 static void wait_until_told(void)
 {
-    assert_true(SETTLES(misuse_told()));
+    assert_true(SETTLES((watch_second(), misuse_told())));
 }
 
 static void send_without_a_connection(void)
