@@ -12,6 +12,7 @@
 #   CLIENT_OUTPUT             a file that the client's standard output goes to, or "closed": it has neither that nor
 #                             standard input
 #   SERVER_PRELOAD, CLIENT_PRELOAD  LD_PRELOAD of one of them
+#   SERVER_UNDER, CLIENT_UNDER      words in front of one of them
 #   SERVER, CLIENT            other programs; WINE=DIRECTORY runs Windows programs under Wine, with that prefix
 set -euo pipefail
 program=$1 test=$2
@@ -37,8 +38,10 @@ command_of "${SERVER:-$program}"
 server_command=("${command[@]}")
 command_of "${CLIENT:-$program}"
 client_command=("${command[@]}")
-server_command=(${SERVER_PRELOAD:+env "LD_PRELOAD=$SERVER_PRELOAD"} "${server_command[@]}")
-client_command=(${CLIENT_PRELOAD:+env "LD_PRELOAD=$CLIENT_PRELOAD"} "${client_command[@]}")
+# shellcheck disable=SC2206
+server_command=(${SERVER_UNDER:-} ${SERVER_PRELOAD:+env "LD_PRELOAD=$SERVER_PRELOAD"} "${server_command[@]}")
+# shellcheck disable=SC2206
+client_command=(${CLIENT_UNDER:-} ${CLIENT_PRELOAD:+env "LD_PRELOAD=$CLIENT_PRELOAD"} "${client_command[@]}")
 output=${CLIENT_OUTPUT:-}
 if [ "$output" = closed ]; then
     # shellcheck disable=SC2016

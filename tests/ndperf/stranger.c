@@ -12,7 +12,7 @@
 
 static void run_stranger(const struct sockaddr_in *server)
 {
-    char command[512], address[INET_ADDRSTRLEN];
+    char command[2048], address[INET_ADDRSTRLEN];
     const char *stranger = getenv("STRANGER");
 
     if (!stranger || !inet_ntop(AF_INET, &server->sin_addr, address, sizeof(address)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: crowd.sh NDMPIRUN
+# usage: crowd.sh NDMPIRUN [WORD...]     the words go in front of it, for a clock of its own
 # While ndmpirun waits for its two ranks, 80 strangers connect and say nothing: 66 may stay, the oldest of more are sent
 # away once they have had 10 s to speak, and the run goes on.
 set -uo pipefail
@@ -9,7 +9,8 @@ trap 'rm -rf "$scratch"' EXIT
 came=$scratch/came # a pipe: rank 0 opens it when all strangers have come
 mkfifo "$came"
 export came
-said=$(timeout 60 "$1" -n 2 bash -c '
+said=$(timeout 60 "${@:2}" "$1" -n 2 bash -c '
+    unset LD_PRELOAD
     if [ "$NDMPI_RANK" = 0 ]; then
         for i in $(seq 80); do
             exec {stranger}<> "/dev/tcp/${NDMPI_ROOT/://}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: slow.sh NDMPIRUN
+# usage: slow.sh NDMPIRUN [WORD...]     the words go in front of it, for a clock of its own
 # Rank 1 has connected, and before it says which rank it is 80 strangers come who say nothing. It is not sent away with
 # the oldest of them: both ranks hear where the other one is, and the run ends well.
 set -uo pipefail
@@ -9,7 +9,8 @@ trap 'rm -rf "$scratch"' EXIT
 first=$scratch/first crowd=$scratch/crowd # pipes: rank 1 has connected; the strangers have come
 mkfifo "$first" "$crowd"
 export first crowd
-said=$(timeout 90 "$1" -n 2 bash -c '
+said=$(timeout 90 "${@:2}" "$1" -n 2 bash -c '
+    unset LD_PRELOAD
     # meet ADDRESS: what a rank and ndmpirun say to each other
     meet() {
         echo "card $NDMPI_KEY $NDMPI_RANK $1" >&3
