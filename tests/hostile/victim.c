@@ -284,7 +284,7 @@ void victim_take(struct victim *victim, struct victim_end *end)
 void victim_accept(struct victim_end *end, unsigned receives)
 {
     struct rdma_conn_param param = {
-        .responder_resources = VICTIM_READS, .initiator_depth = VICTIM_READS, .rnr_retry_count = 6
+        .responder_resources = VICTIM_READS, .initiator_depth = VICTIM_READS, .rnr_retry_count = 1
     };
 
     victim_receives(end, receives);
@@ -305,7 +305,7 @@ void victim_connect(struct victim *victim, struct victim_end *end, uint16_t port
         .sin_family = AF_INET, .sin_port = port_be, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
     };
     struct rdma_conn_param param = {
-        .responder_resources = VICTIM_READS, .initiator_depth = VICTIM_READS, .rnr_retry_count = 6
+        .responder_resources = VICTIM_READS, .initiator_depth = VICTIM_READS, .rnr_retry_count = 1
     };
 
     *end = (struct victim_end){ .victim = victim, .cq = victim->cq };
