@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The device: memory, queues, connections.
+set(haste ${PROJECT_SOURCE_DIR}/tests/support/haste.c)
 nd_test(NAME softrdma.connect SOURCES cm/test_connect.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cq SOURCES queues/test_cq.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.several SOURCES queues/test_several.c pair.c LINK softrdma_internal)
@@ -8,7 +9,7 @@ nd_test(NAME softrdma.sleep SOURCES events/test_sleep.c pair.c LINK softrdma_int
 nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.memory SOURCES memory/test_memory.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm SOURCES cm/test_cm.c pair.c LINK softrdma_internal)
-nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_cm_raw PRIVATE -Wl,--wrap=accept4)
 nd_test(NAME softrdma.meet SOURCES cm/test_meet.c pair.c LINK softrdma_internal ENV "NDSPI_LOG=info,cm")
 target_link_options(test_softrdma_meet PRIVATE -Wl,--wrap=socket,--wrap=memfd_create)
@@ -30,7 +31,7 @@ nd_test(NAME softrdma.absent SOURCES device/test_absent.c pair.c LINK softrdma_i
     ENV "NDSPI_LOG=warn;NDSPI_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/absent.log")
 nd_test(NAME softrdma.timer SOURCES events/test_timer.c LINK softrdma_internal)
 target_link_options(test_softrdma_timer PRIVATE -Wl,--wrap=clock_gettime)
-nd_test(NAME softrdma.idle SOURCES connection/test_idle.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.idle SOURCES connection/test_idle.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_idle PRIVATE -Wl,--wrap=clock_gettime,--wrap=srd_stream_give_back)
 nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=ppoll
@@ -38,7 +39,7 @@ target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=p
 nd_test(NAME softrdma.group SOURCES share/test_group.c LINK softrdma_internal)
 nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal ENV "NDSPI_LOG=info,soft")
 target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=madvise,--wrap=srd_group_memory)
-nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime)
 nd_test(NAME softrdma.idioms SOURCES connection/test_idioms.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_idioms PRIVATE -Wl,--wrap=srd_shared_expired)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The connection manager against peers made of raw sockets. */
+#include "tests/support/haste.h"
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/cm/id.h"
 
@@ -108,12 +109,16 @@ static void what_is_not_mpa_is_closed(void **state)
     closed_without_an_answer(reply_2, sizeof(reply_2), DEADLINE_MS); /* a responder at both ends */
 }
 
+enum { HASTE = 10 };
+
 static void a_peer_that_stays_silent_is_closed_after_5_seconds(void **state)
 {
     uint64_t start_ms = test_now_ms();
 
     (void)state;
+    haste_begin(HASTE);
     closed_without_an_answer(NULL, 0, DEADLINE_MS);
+    haste_end();
     assert_true(test_now_ms() - start_ms >= 4900);
 }
 
@@ -390,10 +395,12 @@ static void a_peer_that_does_not_close_is_left_after_2_seconds(void **state)
     assert_int_equal(frame[3] & 0x0F, 0);
     end_recv(&end, 1, 0, 8);
     start_ms = test_now_ms();
+    haste_begin(HASTE);
     assert_int_equal(srd_disconnect(end.id), 0);
     assert_int_equal(ibv_poll_cq(end.cq, 1, &wc), 1); /* flushed at once all the same */
     assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
     assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_DISCONNECTED), -ETIMEDOUT);
+    haste_end();
     assert_true(test_now_ms() - start_ms >= 1900);
     close(fd);
     close(listener);

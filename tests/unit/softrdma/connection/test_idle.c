@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Connections with traffic are looked at every 250 ms, by one deadline for all; one without leaves the list, its
- * staging given back. The linker has the test turn the clock and count the looks (--wrap).
+ * staging given back. The linker has the test turn the clock and count the looks (--wrap); sleeps are short, so that
+ * the clock is looked at.
  */
+#include "tests/support/haste.h"
 #include "tests/unit/softrdma/pair.h"
 
 #include "softrdma/connection/conn.h"
@@ -22,7 +24,7 @@
 
 #include <cmocka.h>
 
-enum { OCTETS = 65536, LOOKS_MAX = 4 };
+enum { OCTETS = 65536, LOOKS_MAX = 4, HASTE = 20 };
 
 /* --- the clock, and what is looked at ----------------------------------------------------------------------------- */
 
@@ -41,7 +43,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now)
     return 0;
 }
 
-static uint64_t real_ms(void)
+/* Of the clock that goes. */
+static uint64_t clock_ms(void)
 {
     struct timespec now;
 
@@ -56,9 +59,9 @@ static atomic_bool stops, stands, go;
 
 static void wait_for(atomic_bool *flag)
 {
-    uint64_t end_ms = real_ms() + DEADLINE_MS;
+    uint64_t end_ms = haste_real_ms() + DEADLINE_MS;
 
-    while (!atomic_load(flag) && real_ms() < end_ms)
+    while (!atomic_load(flag) && haste_real_ms() < end_ms)
         sched_yield();
     assert_true(atomic_load(flag));
 }
@@ -82,11 +85,11 @@ bool __wrap_srd_stream_give_back(struct srd_qp *qp, uint64_t *mark)
 /* A quarter of a second passes, and every connection with traffic is looked at. */
 static void next_look(void)
 {
-    uint64_t end_ms = real_ms() + DEADLINE_MS;
+    uint64_t end_ms = haste_real_ms() + DEADLINE_MS;
     unsigned before = atomic_load(&looks);
 
     atomic_fetch_add(&stopped_ms, 250);
-    while (atomic_load(&looks) == before && real_ms() < end_ms)
+    while (atomic_load(&looks) == before && haste_real_ms() < end_ms)
         sched_yield();
     assert_int_equal(atomic_load(&looks), before + 1);
 }
@@ -108,9 +111,9 @@ static bool is_busy(struct end *end)
 /* Until it is not any more. */
 static void await_idle(struct end *end)
 {
-    uint64_t end_ms = real_ms() + DEADLINE_MS;
+    uint64_t end_ms = haste_real_ms() + DEADLINE_MS;
 
-    while (is_busy(end) && real_ms() < end_ms)
+    while (is_busy(end) && haste_real_ms() < end_ms)
         sched_yield();
     assert_false(is_busy(end));
 }
@@ -119,9 +122,10 @@ static int setup(void **state)
 {
     (void)state;
     pair_connect(&pair, "127.0.0.1");
+    haste_begin(HASTE);
     await_idle(&pair.active); /* from its startup */
     await_idle(&pair.passive);
-    atomic_store(&stopped_ms, real_ms());
+    atomic_store(&stopped_ms, clock_ms());
     atomic_store(&looks, 0);
     atomic_store(&watched, srd_qp_from(pair.passive.qp));
     return 0;
@@ -132,6 +136,7 @@ static int teardown(void **state)
     (void)state;
     atomic_store(&watched, NULL);
     atomic_store(&stopped_ms, 0);
+    haste_end();
     pair_close(&pair);
     return 0;
 }
@@ -235,10 +240,10 @@ static void what_is_posted_during_a_look_is_sent(void **state)
     end_recv(&pair.passive, 17, 0, 64);
     end_post(&pair.active, IBV_WR_SEND, 18, 0, 64, NULL, 0, 0);
     atomic_store(&go, true);
-    end_ms = real_ms() + DEADLINE_MS;
-    while (!ibv_poll_cq(pair.passive.cq, 1, &wc) && real_ms() < end_ms)
+    end_ms = haste_real_ms() + DEADLINE_MS;
+    while (!ibv_poll_cq(pair.passive.cq, 1, &wc) && haste_real_ms() < end_ms)
         ;
-    assert_true(real_ms() < end_ms);
+    assert_true(haste_real_ms() < end_ms);
     assert_int_equal(wc.wr_id, 17);
     assert_int_equal(wc.status, IBV_WC_SUCCESS);
     srd_run_soon(); /* its acknowledgement */
