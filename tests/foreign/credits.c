@@ -11,9 +11,9 @@
  * CREDITS_ROUNDS=N: its -n, at most 512; as many Receives are posted for a queue pair, so it is the last Send that may
  * wait. CREDITS_DELAY_MS=N: so long a credit is held back before it is written.
  *
- * After 5 s in one ibv_get_cq_event the process ends: with 75 when the credit for the last Send is there, no signalled
- * request has yet to complete, and the completion queues are empty; with 76 when a completion lies in a queue and no
- * event came.
+ * After 5 s (CREDITS_PATIENCE_MS) in one ibv_get_cq_event the process ends: with 75 when the credit for the last Send
+ * is there, no signalled request has yet to complete, and the completion queues are empty; with 76 when a completion
+ * lies in a queue and no event came.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -105,7 +105,7 @@ static int poll_queue(struct ibv_cq *cq, int count, struct ibv_wc *wc)
     return polled;
 }
 
-/* The program slept in this very call for PATIENCE_MS. */
+/* The program slept in this very call for all its patience. */
 static void judge(unsigned sleep)
 {
     unsigned rounds = environment("CREDITS_ROUNDS");
@@ -134,15 +134,17 @@ static void judge(unsigned sleep)
 
 static void *watch(void *unused)
 {
-    unsigned seen = 0, asleep_ms = 0;
+    unsigned seen = 0, asleep_ms = 0, patience_ms = environment("CREDITS_PATIENCE_MS");
 
+    if (!patience_ms)
+        patience_ms = PATIENCE_MS;
     (void)unused;
     for (;;) {
         unsigned sleep = atomic_load(&sleeps);
 
         asleep_ms = sleep == seen && sleep % 2 ? asleep_ms + LOOK_MS : 0;
         seen = sleep;
-        if (asleep_ms >= PATIENCE_MS) {
+        if (asleep_ms >= patience_ms) {
             asleep_ms = 0;
             judge(sleep);
         }
