@@ -162,7 +162,7 @@ endfunction()
 # for it.
 function(nd_both_ways name)
     add_test(NAME ${name}.tcp COMMAND ${ARGN})
-    foreach(property TIMEOUT SKIP_RETURN_CODE PROCESSORS RUN_SERIAL ENVIRONMENT)
+    foreach(property TIMEOUT COST SKIP_RETURN_CODE PROCESSORS RUN_SERIAL ENVIRONMENT)
         get_test_property(${name} ${property} value)
         if(value)
             set_tests_properties(${name}.tcp PROPERTIES ${property} "${value}")
