@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What mutate says of changes to a tiny program: noticed, not noticed, explained, standing still, not built, not
-# applied.
+# applied; which changes are made by rule, and which of these survive.
 # usage: itself.sh WORK-DIR
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
@@ -23,6 +23,7 @@ foreach(name small large)
     add_test(NAME example.${name} COMMAND test_${name})
 endforeach()
 add_executable(never never.c)
+add_subdirectory(tests/unit/part)
 TEXT
 cat > tree/half.c <<'TEXT'
 #define PARTS(n) \
@@ -48,6 +49,47 @@ TEXT
 echo 'int half(int n); int main(void) { return half(2) != 1; }' > tree/test_small.c
 echo 'int half(int n); int main(void) { return half(2000) != 1000; }' > tree/test_large.c
 echo '#error nobody needs this' > tree/never.c
+mkdir -p tree/part tree/tests/unit/part
+cat > tree/part/sample.c <<'TEXT'
+#include <stdlib.h>
+#define LEAST (1 + 1)
+struct pair {
+    int a, b;
+};
+static const int most[3] = { 1, 2, 3 };
+struct pair pair(int a);
+int inside(const int *n, int flags);
+struct pair pair(int a)
+{
+    const struct pair made = { .a = a, .b = a };
+
+    return made;
+}
+int inside(const int *n, int flags)
+{
+    int copy[2];
+
+    if (n && *n > LEAST) {
+        copy[0] = *n; /* if (n < 5) return 5; */
+        free(NULL);
+        return copy[0] < most[2] || (flags & (2 | 4)) ? 10 : 0;
+    }
+    log_write("if (n < 5) return 5;");
+    return -1;
+}
+TEXT
+cat > tree/tests/unit/part/CMakeLists.txt <<'TEXT'
+add_executable(test_sample test_sample.c ../../../part/sample.c)
+add_executable(test_more test_more.c ../../../part/sample.c)
+add_test(NAME part.sample COMMAND test_sample)
+add_test(NAME part.more COMMAND test_more)
+TEXT
+sed -i 's/^#define LEAST/static void log_write(const char *text) { (void)text; }\n&/' tree/part/sample.c
+echo 'int inside(const int *, int); int main(void) { int n = 0; return inside(&n, 0) != -1; }' \
+    > tree/tests/unit/part/test_sample.c
+echo 'int inside(const int *, int); int main(void) { int n = 4; return inside(&n, 2) != 10 || inside(&n, 1); }' \
+    > tree/tests/unit/part/test_more.c
+echo 'part part\..*' > covers
 cat > changes <<'TEXT'
 # what is broken into lines, indented and commented otherwise is the same
 == only the other test notices
@@ -134,12 +176,14 @@ mutate()
 {
     local wanted=$1 status=0
     shift
-    "$here/mutate" --root tree --work done -j 1 "$@" > said 2>&1 || status=$?
+    "$here/mutate" --root tree --work done -j 1 --covers covers "$@" > said 2>&1 || status=$?
     [ "$status" = "$wanted" ] || { echo "status $status, not $wanted, of mutate $*"; cat said; exit 1; }
 }
 says() { grep -qE -- "$1" said || { echo "not said: $1"; cat said; exit 1; }; }
 
-before=$(cd tree && sha1sum -- *)
+sums() { (cd tree && find . -type f -exec sha1sum {} + | sort); }
+
+before=$(sums)
 mutate 0 --list changes --check
 says '^6 changes looked at'
 mutate 1 --list wrong --check
@@ -172,7 +216,74 @@ sed -i "s/!= 1/!= 2/" tree/test_small.c
 mutate 2 --list changes --fresh 'half of'
 says 'tests fail without a change'
 cp kept tree/test_small.c
-[ "$(cd tree && sha1sum -- *)" = "$before" ]
+[ "$(sums)" = "$before" ]
 [ ! -e tree/build ]
 mutate 0 --limit 1 --list changes 'stands still'
 says 'stands still \.\.\. noticed \(stands still\)'
+
+# Changes by rule: of code alone, and each kind of them.
+mutate 0 --random 1000 --check
+sed '/^seed/d; s/^part\/sample\.c://' said | sort > made
+sort > wanted <<'TEXT'
+14: returns 0 for: made
+20: always: n && *n > LEAST
+20: never: n && *n > LEAST
+20: left out: n &&
+20: left out: && *n > LEAST
+20: ">=" for ">": *n > LEAST
+21: left out: copy[0] = *n;
+21: one more than: 0
+22: left out: free(NULL);
+23: returns 0 for: copy[0] < most[2] || (flags & (2 | 4)) ? 10 : 0
+23: the other choice: copy[0] < most[2] || (flags & (2 | 4))
+23: left out: copy[0] < most[2] ||
+23: left out: || (flags & (2 | 4))
+23: "<=" for "<": copy[0] < most[2]
+23: one more than: 0
+23: one more than: 2
+23: left out: 2 |
+23: left out: | 4
+23: one more than: 2 | 4
+23: one more than: 2 | 4
+23: one more than: 10
+23: one more than: 0
+26: returns 0 for: -1
+TEXT
+diff wanted made
+mutate 0 --random 1000
+says '^itself part/sample\.c:20: always: .* killed \(part\.sample\)'
+says '^itself part/sample\.c:20: never: .* survives'
+says '^folder part/sample\.c:20: never: .* killed \(part\.more\)'
+says 'sample\.c:14: .* does not compile'
+[ "$(grep ^survives said)" = "survives: part/sample.c:20: left out: n &&
+survives: part/sample.c:20: \">=\" for \">\": *n > LEAST
+survives: part/sample.c:22: left out: free(NULL);
+survives: part/sample.c:23: left out: copy[0] < most[2] ||
+survives: part/sample.c:23: \"<=\" for \"<\": copy[0] < most[2]
+survives: part/sample.c:23: one more than: 2
+survives: part/sample.c:23: left out: | 4" ] || { cat said; exit 1; }
+says '^killed 15 of 22 \(68 %\), 1 did not compile'
+[ "$(sums)" = "$before" ]
+mutate 0 --random 3 --seed 7 --in part/sample.c --check
+cp said drawn
+mutate 0 --random 3 --seed 7 --check
+cmp drawn said
+[ "$(wc -l < said)" = 4 ]
+mutate 0 --random 3 --in other
+says '^0 changes by rule'
+
+# Only what differs from a commit.
+git() { command git -C tree -c user.name=itself -c user.email=itself@localhost "$@"; }
+git init -q
+git add .
+git commit -qm before
+sed -i 's/free(NULL);/exit(1);/' tree/part/sample.c
+mutate 0 --lines --since HEAD --check
+[ "$(cat said)" = "part/sample.c:22: left out: exit(1);
+part/sample.c:22: one more than: 1" ] || { cat said; exit 1; }
+sed -i 's/exit(1);/free(NULL); \/* again *\//; s/return none/return 0 * none/' tree/part/sample.c tree/half.c
+sed -i 's/^- if (n < 0).*/- if (n < 0) return 0 * none[0];/' changes
+mutate 0 --changed --since HEAD --list changes --fresh 'below zero'
+says '^1 changes: 1 explained'
+says '^survives: part/sample\.c:22: left out: free\(NULL\);'
+says '^killed 0 of 1 \(0 %\), 0 did not compile'

@@ -8,7 +8,7 @@ use Fcntl qw(:flock);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use POSIX qw(WNOHANG);
-our @EXPORT_OK = qw(stop contents store lines_of commands_of);
+our @EXPORT_OK = qw(stop contents store source_files lines_of commands_of);
 
 my $running; # the process group of a build or of tests
 
@@ -159,6 +159,7 @@ sub build {
 # Returns what `run` does; @more are further arguments of ctest.
 sub ctest {
     my ($self, $preset, $log, $limit, $tests, @more) = @_;
+    push @more, '-j', $self->{jobs} if @$tests > 4;
     push @more, '-R', '^(' . join('|', map { quotemeta } @$tests) . ')$' if @$tests;
     return run($log, $limit, 'ctest', '--test-dir', $self->build_of($preset), '--output-on-failure', @more);
 }
@@ -202,15 +203,16 @@ sub run_changed {
     return ('noticed', $test // "status $status");
 }
 
-# (from, to) of the lines of each file below the folders that differ from a commit: file => [[from, to]...].
+# The lines that differ from a commit: file => [[from, to]...], empty where lines are only gone.
 sub lines_of {
-    my ($root, $since, @folders) = @_;
+    my ($root, $since) = @_;
     my (%lines, $file);
-    for (`git -C '$root' diff --no-color --no-ext-diff -U0 '$since' -- @folders`) {
-        $file = $1 if m{^\+\+\+ (?:b/)?(.*?)\t?$};
+    for (`git -C '$root' diff --no-color --no-ext-diff --src-prefix=a/ --dst-prefix=b/ -U0 '$since' --`) {
+        $lines{$file = $1} //= [] if m{^\+\+\+ b/(.*?)\t?$};
         push @{$lines{$file}}, [$1, $1 + ($2 // 1) - 1] if /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/ && ($2 // 1);
     }
     stop("git does not know what differs from $since") if $?;
+    $lines{$_} = [[1, 1e9]] for grep { length } split /\0/, `git -C '$root' ls-files -z -o --exclude-standard`;
     return %lines;
 }
 
