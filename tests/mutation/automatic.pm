@@ -98,7 +98,7 @@ sub change_function {
         my ($word, $next) = ($t->[$i], $t->[$i + 1] // '');
         if ($starts{$i} && $word =~ $only_tells) {
             $i++ until $i >= $#$t || $t->[$i] eq ';';
-        } elsif ($word =~ /^(?:if|while|for|switch)$/ && $next eq '(' && $partner->[$i + 1]) {
+        } elsif ($word =~ /^(?:if|while|for|switch|list_for_each\w*)$/ && $next eq '(' && $partner->[$i + 1]) {
             my $close = $partner->[$i + 1];
             $starts{$close + 1} = 1;
             change_condition($f, $word, $i + 2, $close - 1) if $word =~ /^(?:if|while)$/;
