@@ -23,6 +23,8 @@ foreach(name small large)
     add_test(NAME example.${name} COMMAND test_${name})
 endforeach()
 add_executable(never never.c)
+add_compile_options(-g)
+add_subdirectory(part)
 add_subdirectory(tests/unit/part)
 TEXT
 cat > tree/half.c <<'TEXT'
@@ -71,16 +73,21 @@ int inside(const int *n, int flags)
 
     if (n && *n > LEAST) {
         copy[0] = *n; /* if (n < 5) return 5; */
-        free(NULL);
+        rand();
         return copy[0] < most[2] || (flags & (2 | 4)) ? 10 : 0;
     }
     log_write("if (n < 5) return 5;");
+    while (0)
+        exit(1);
     return -1;
 }
 TEXT
+echo 'add_library(part STATIC sample.c)' > tree/part/CMakeLists.txt
 cat > tree/tests/unit/part/CMakeLists.txt <<'TEXT'
-add_executable(test_sample test_sample.c ../../../part/sample.c)
-add_executable(test_more test_more.c ../../../part/sample.c)
+add_executable(test_sample test_sample.c)
+add_executable(test_more test_more.c)
+target_link_libraries(test_sample part)
+target_link_libraries(test_more part)
 add_test(NAME part.sample COMMAND test_sample)
 add_test(NAME part.more COMMAND test_more)
 TEXT
@@ -233,7 +240,7 @@ sort > wanted <<'TEXT'
 20: ">=" for ">": *n > LEAST
 21: left out: copy[0] = *n;
 21: one more than: 0
-22: left out: free(NULL);
+22: left out: rand();
 23: returns 0 for: copy[0] < most[2] || (flags & (2 | 4)) ? 10 : 0
 23: the other choice: copy[0] < most[2] || (flags & (2 | 4))
 23: left out: copy[0] < most[2] ||
@@ -247,7 +254,9 @@ sort > wanted <<'TEXT'
 23: one more than: 2 | 4
 23: one more than: 10
 23: one more than: 0
-26: returns 0 for: -1
+27: left out: exit(1);
+27: one more than: 1
+28: returns 0 for: -1
 TEXT
 diff wanted made
 mutate 0 --random 1000
@@ -255,14 +264,15 @@ says '^itself part/sample\.c:20: always: .* killed \(part\.sample\)'
 says '^itself part/sample\.c:20: never: .* survives'
 says '^folder part/sample\.c:20: never: .* killed \(part\.more\)'
 says 'sample\.c:14: .* does not compile'
+says 'sample\.c:27: left out: exit\(1\); \.\.\. compiles to the same'
 [ "$(grep ^survives said)" = "survives: part/sample.c:20: left out: n &&
 survives: part/sample.c:20: \">=\" for \">\": *n > LEAST
-survives: part/sample.c:22: left out: free(NULL);
+survives: part/sample.c:22: left out: rand();
 survives: part/sample.c:23: left out: copy[0] < most[2] ||
 survives: part/sample.c:23: \"<=\" for \"<\": copy[0] < most[2]
 survives: part/sample.c:23: one more than: 2
 survives: part/sample.c:23: left out: | 4" ] || { cat said; exit 1; }
-says '^killed 15 of 22 \(68 %\), 1 did not compile'
+says '^killed 15 of 22 \(68 %\), 1 did not compile, 2 compiled to the same'
 [ "$(sums)" = "$before" ]
 mutate 0 --random 3 --seed 7 --in part/sample.c --check
 cp said drawn
@@ -278,13 +288,13 @@ git() { command git -C tree -c user.name=itself -c user.email=itself@localhost "
 git init -q
 git add .
 git commit -qm before
-sed -i 's/free(NULL);/exit(1);/' tree/part/sample.c
+sed -i 's/rand();/exit(1);/' tree/part/sample.c
 mutate 0 --lines --since HEAD --check
 [ "$(cat said)" = "part/sample.c:22: left out: exit(1);
 part/sample.c:22: one more than: 1" ] || { cat said; exit 1; }
-sed -i 's/exit(1);/free(NULL); \/* again *\//; s/return none/return 0 * none/' tree/part/sample.c tree/half.c
+sed -i 's/exit(1);/rand(); \/* again *\//; s/return none/return 0 * none/' tree/part/sample.c tree/half.c
 sed -i 's/^- if (n < 0).*/- if (n < 0) return 0 * none[0];/' changes
 mutate 0 --changed --since HEAD --list changes --fresh 'below zero'
 says '^1 changes: 1 explained'
-says '^survives: part/sample\.c:22: left out: free\(NULL\);'
-says '^killed 0 of 1 \(0 %\), 0 did not compile'
+says '^survives: part/sample\.c:22: left out: rand\(\);'
+says '^killed 0 of 1 \(0 %\), 0 did not compile, 1 compiled to the same'

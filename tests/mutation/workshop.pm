@@ -131,7 +131,9 @@ sub configure {
     for (`ninja -C '$build' -t targets all`) {
         my ($name) = /^(.+?): / or next;
         $target{"$build/$name"} = $name;
-        push @{$sources{$2}}, "$1/$3" if $name =~ m{^(.+)/CMakeFiles/(\w+)\.dir/([^/].*)\.o$};
+        next unless $name =~ m{^(.+)/CMakeFiles/(\w+)\.dir/([^/].*)\.o$};
+        push @{$sources{$2}}, "$1/$3";
+        push @{$self->{objects}{$preset}{"$1/$3"}}, "$build/$name";
     }
     my %words = commands_of($build);
     while (my ($test, $words) = each %words) {
@@ -179,21 +181,51 @@ sub run_unchanged {
     }
 }
 
-# What becomes of a changed file: 'noticed' and the test that did; 'NOT NOTICED' or 'does not build' and the log.
+# Object files of a source that were built since it was written.
+sub objects_of {
+    my ($self, $preset, $file) = @_;
+    my @objects = grep { -e } @{$self->{objects}{$preset}{$file} // []} or return;
+    return split /\0/, `find @{[map { "'$_'" } @objects]} -newer '$self->{tree}/$file' -print0`;
+}
+
+# What an object file has beside what a debugger wants.
+sub code_of {
+    my ($self, $object) = @_;
+    return `strip -g -o '$self->{work}/object' '$object' && sha1sum < '$self->{work}/object'`;
+}
+
+# Notes the code of files as it is without a change, where it has just been built.
+sub note_code {
+    my ($self, $preset, @files) = @_;
+    for my $object (map { $self->objects_of($preset, $_) } @files) {
+        $self->{code}{$object} //= $self->code_of($object);
+    }
+}
+
+# Whether a file that was built after it was changed has the code that was noted.
+sub is_same_code {
+    my ($self, $preset, $file) = @_;
+    my @built = $self->objects_of($preset, $file);
+    return @built && !grep { ($self->{code}{$_} // '') ne $self->code_of($_) } @built;
+}
+
+# What becomes of a changed file: 'noticed' and the test that did; 'NOT NOTICED' or 'does not build' and the log; 'same
+# code', if its code was noted and is compiled to the same.
 # The copy has the file as it was afterwards.
 sub try_text {
     my ($self, $file, $text, $log, $preset, $tests, @more) = @_;
     my $original = contents("$self->{tree}/$file");
     unlink $log;
     store("$self->{tree}/$file", $text);
-    my @result = $self->run_changed($log, $preset, $tests, @more);
+    my @result = $self->run_changed($log, $file, $preset, $tests, @more);
     store("$self->{tree}/$file", $original);
     return @result;
 }
 
 sub run_changed {
-    my ($self, $log, $preset, $tests, @more) = @_;
+    my ($self, $log, $file, $preset, $tests, @more) = @_;
     $self->build($preset, $log, $tests, @more) or return ('does not build', $log);
+    return ('same code', $log) if $self->is_same_code($preset, $file);
     my $limit = $self->{limit_s};
     $limit += 10 * ($self->{suite}{$preset}{$_}{seconds} // 0) for @$tests;
     my ($status) = $self->ctest($preset, $log, $limit, $tests, '--stop-on-failure');
