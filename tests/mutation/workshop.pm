@@ -181,10 +181,11 @@ sub run_unchanged {
     }
 }
 
-# Object files of a source that were built since it was written.
+# Object files of a source, for a header all, that were built since it was written.
 sub objects_of {
     my ($self, $preset, $file) = @_;
-    my @objects = grep { -e } @{$self->{objects}{$preset}{$file} // []} or return;
+    my $of = $self->{objects}{$preset};
+    my @objects = grep { -e } map { @$_ } $file =~ /\.h$/ ? values %$of : $of->{$file} // [] or return;
     return split /\0/, `find @{[map { "'$_'" } @objects]} -newer '$self->{tree}/$file' -print0`;
 }
 
