@@ -16,6 +16,7 @@ table=$root/tests/support/spec_codes.h
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
+cmake "-DINTO=$PWD/compat" -P "$root/compat/headers.cmake"
 
 # rows TABLE: "NAME NUMBER" of each row; no header of Windows' is there, so a name stays one
 rows() {
@@ -98,8 +99,8 @@ differences() {
             }
         }' rows "$here/codes.absent" > absent
     sed -E '/^#|^$|^(ndspi|mingw) [^|]+ \| .+/d; s/^/of no known form, or without a reason: /' "$here/codes.absent"
-    theirs ndspi objcopy "ndstatus ndktypes" "$cc" -D_GNU_SOURCE "-I$root/compat/include" "-I$root/ndspi/include" \
-        "-I$root/ndk/include"
+    theirs ndspi objcopy "ndstatus ndktypes" "$cc" -D_GNU_SOURCE "-I$root/compat/include" -Icompat \
+        "-I$root/ndspi/include" "-I$root/ndk/include"
     disagree ndspi
     if command -v $mingw-gcc > /dev/null; then
         theirs mingw $mingw-objcopy "" $mingw-gcc -D_WIN32_WINNT=0x0A00
