@@ -16,6 +16,8 @@ here=$(dirname "$(readlink -f "$0")")
 root=$here/../..
 cc=${CC:-gcc}
 mingw=x86_64-w64-mingw32
+windows=($mingw-gcc -D_WIN32_WINNT=0x0A00)
+quiet=(-std=gnu11 -w -fmax-errors=0)
 command=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
@@ -91,23 +93,36 @@ expressions() {
         }' "$1"
 }
 
+# compiled NAME COMPILER FLAG...: the headers, once for all sources with these flags that begin with include NAME
+compiled() {
+    local name=$1
+    shift
+    prologue > "$name.headers.h"
+    "$@" "${quiet[@]}" -xc-header "$name.headers.h" -o "$name.headers.h.gch"
+}
+include() { echo "#include \"$1.headers.h\""; }
+
 # usable NAME COMPILER FLAG...: of all.rows those that this compiler can make a number of, in NAME.rows. One error may
-# hide the next: until there are none.
+# hide the next: until there are none. gcc tells of an undeclared name once in each function, so each row is one; and it
+# looks long for a name that is like it, so names that the headers do not so much as mention are left out first.
 usable() {
     local name=$1
     shift
-    cp all.rows "$name.rows"
+    "$@" "${quiet[@]}" -E -dD "$name.headers.h" | perl -e '
+        while (<STDIN>) { $has{$_} = 1 for /\w+/g }
+        while (<>) { my ($kind, @words) = split /[\s.]+/; print unless grep { !$has{$_} } @words }' all.rows \
+        > "$name.rows"
     while
         {
-            prologue
-            expressions "$name.rows" | awk '{ printf "const unsigned long long v%d = %s;\n", NR, $0 }'
+            include "$name"
+            expressions "$name.rows" |
+                awk '{ printf "void f%d(void) { static const unsigned long long v = %s; }\n", NR, $0 }'
         } > "$name.c"
-        "$@" -std=gnu11 -w -fmax-errors=0 -ftrack-macro-expansion=0 -fsyntax-only "$name.c" 2>&1 \
+        "$@" "${quiet[@]}" -ftrack-macro-expansion=0 -fsyntax-only "$name.c" 2>&1 \
             | sed -nE "s/^$name.c:([0-9]+):[0-9]+: error.*/\1/p" | sort -nu > "$name.bad" || true
         [ -s "$name.bad" ]
     do
-        awk -v skip="$(prologue | wc -l)" 'NR == FNR { bad[$1]; next } !(FNR + skip in bad)' "$name.bad" "$name.rows" \
-            > "$name.good"
+        awk 'NR == FNR { bad[$1]; next } !(FNR + 1 in bad)' "$name.bad" "$name.rows" > "$name.good"
         mv "$name.good" "$name.rows"
     done
 }
@@ -117,12 +132,12 @@ numbers() {
     local name=$1 objcopy=$2
     shift 2
     {
-        prologue
+        include "$name"
         echo '__attribute__((section(".values"), used)) const unsigned long long values[] = {'
         expressions common | sed 's/$/,/'
         echo '};'
     } > "$name.values.c"
-    "$@" -std=gnu11 -w -c "$name.values.c" -o "$name.o"
+    "$@" "${quiet[@]}" -c "$name.values.c" -o "$name.o"
     "$objcopy" -O binary -j .values "$name.o" "$name.bin"
     od -An -v -t x8 -w8 "$name.bin" | awk -v count="$(wc -l < common)" 'NR <= count' | paste -d' ' - common \
         | sed 's/^ *//' > "$name.values"
@@ -137,30 +152,32 @@ prototypes() {
         sort -u > ours.prototypes
     [ "$(wc -l < ours.prototypes)" -gt 250 ] || { echo "the prototypes were not read" >&2; return 1; }
     {
-        prologue
+        include mingw
         awk '{ printf "void *p%d = (void *)%s;\n", NR, $1 }' ours.prototypes
     } > present.c
-    $mingw-gcc -D_WIN32_WINNT=0x0A00 -std=gnu11 -w -fmax-errors=0 -fsyntax-only present.c 2>&1 \
+    "${windows[@]}" "${quiet[@]}" -fsyntax-only present.c 2>&1 \
         | sed -nE 's/^present.c:([0-9]+):[0-9]+: error.*/\1/p' | sort -nu > present.bad || true
-    awk -v skip="$(prologue | wc -l)" 'NR == FNR { bad[$1]; next } FNR + skip in bad { print "present", $1 }' \
+    awk 'NR == FNR { bad[$1]; next } FNR + 1 in bad { print "present", $1 }' \
         present.bad ours.prototypes
-    awk -v skip="$(prologue | wc -l)" 'NR == FNR { bad[$1]; next } !(FNR + skip in bad)' present.bad ours.prototypes \
+    awk 'NR == FNR { bad[$1]; next } !(FNR + 1 in bad)' present.bad ours.prototypes \
         > theirs.prototypes
-    { prologue; sed -E 's/^[^ ]+ //' theirs.prototypes; } > prototype.c
-    $mingw-gcc -D_WIN32_WINNT=0x0A00 -std=gnu11 -w -fmax-errors=0 -fsyntax-only prototype.c 2>&1 \
+    { include mingw; sed -E 's/^[^ ]+ //' theirs.prototypes; } > prototype.c
+    "${windows[@]}" "${quiet[@]}" -fsyntax-only prototype.c 2>&1 \
         | sed -nE 's/^prototype.c:([0-9]+):[0-9]+: error.*/\1/p' | sort -nu > prototype.bad || true
-    awk -v skip="$(prologue | wc -l)" 'NR == FNR { bad[$1]; next } FNR + skip in bad { print "prototype", $1 }' \
+    awk 'NR == FNR { bad[$1]; next } FNR + 1 in bad { print "prototype", $1 }' \
         prototype.bad theirs.prototypes
 }
 
 # differences INCLUDE-DIR: every row that differs, in differing
 differences() {
     rows "$1" | sort -u > all.rows
+    compiled here "$cc" -D_GNU_SOURCE "-I$1"
+    compiled mingw "${windows[@]}"
     usable here "$cc" -D_GNU_SOURCE "-I$1"
-    usable mingw $mingw-gcc -D_WIN32_WINNT=0x0A00
+    usable mingw "${windows[@]}"
     comm -12 here.rows mingw.rows > common
     numbers here objcopy "$cc" -D_GNU_SOURCE "-I$1"
-    numbers mingw $mingw-objcopy $mingw-gcc -D_WIN32_WINNT=0x0A00
+    numbers mingw $mingw-objcopy "${windows[@]}"
     {
         # Of a name that MinGW has not, one row says so; of one that is no number there, its rows do.
         comm -23 here.rows mingw.rows | awk '
