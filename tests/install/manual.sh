@@ -13,12 +13,19 @@ cmake --install "$build" --prefix "$work" > /dev/null
 man=$work/share/man completions=$work/share/bash-completion/completions
 wrong() { echo "$*"; bad=1; }
 
-# options PROGRAM: those in its -h. What stands behind another program's name is not its own.
-options()
+# said PROGRAM: the options in its -h. What stands behind another program's name is not its own.
+said()
 {
     NDSPI_LOG=none "$work/bin/$1" -h 2>&1 | sed 's/softrdma-run [a-z].*//' |
         grep -oE '(^|[][ |,("])--?[a-zA-Z][a-zA-Z_-]*' | grep -oE -- '--?[a-zA-Z][a-zA-Z_-]*$' | sort -u
 }
+declare -A options # of each program
+for program in "$work"/bin/*; do
+    options[${program##*/}]=$(said "${program##*/}" || true)
+done
+# has TEXT OPTION: as a word of its own
+has() { [[ $1 =~ (^|[^-a-z])$2([^-a-z]|$) ]]; }
+
 # offered PROGRAM: what bash offers behind "-"
 offered()
 {
@@ -53,6 +60,7 @@ mandoc -Tascii "$man/man3/NdLinuxQueryCounters.3" | grep ResultPending > /dev/nu
     - "$work/share/zsh/site-functions")" = "_ndspi _ndspi" ] || wrong "zsh does not find its completion"
 zsh -n "$work/share/zsh/site-functions/_ndspi" || wrong "zsh cannot read its completion"
 
+zsh_offers=$(< "$work/share/zsh/site-functions/_ndspi")
 for program in "$work"/bin/*; do
     name=${program##*/}
     page=$man/man1/$name.1
@@ -62,13 +70,14 @@ for program in "$work"/bin/*; do
     case $name in
     ndring|ndhalo|ndalltoall|ndlatency) continue ;; # usage: ndmpirun ...
     esac
-    [ -n "$(options "$name")" ] || [ "$name" = ndadapterinfo ] || wrong "$name -h names no option"
-    for option in $(options "$name"); do
-        grep -qE -- "(^|[^-a-z])$option([^-a-z]|\$)" <<< "$text" || wrong "$name(1) lacks $option"
+    [ -n "${options[$name]}" ] || [ "$name" = ndadapterinfo ] || wrong "$name -h names no option"
+    bash_offers=
+    [ ! -e "$completions/$name" ] || bash_offers=$(offered "$name")
+    for option in ${options[$name]}; do
+        has "$text" "$option" || wrong "$name(1) lacks $option"
         [ -e "$completions/$name" ] || continue
-        grep -qE -- "(^|[^-a-z])$option([^-a-z]|\$)" "$work/share/zsh/site-functions/_ndspi" ||
-            wrong "zsh does not offer $option to $name"
-        grep -qxFe "$option" <(offered "$name") || wrong "bash does not offer $option to $name"
+        has "$zsh_offers" "$option" || wrong "zsh does not offer $option to $name"
+        [[ $'\n'$bash_offers$'\n' == *$'\n'"$option"$'\n'* ]] || wrong "bash does not offer $option to $name"
     done
 done
 
@@ -76,7 +85,8 @@ done
 root=$(dirname "$0")/../..
 while read -r name option; do
     [ -e "$work/bin/$name" ] || continue
-    grep -qxFe "$option" <(options "$name") || wrong "the sources tell of \"$name $option\": no such option"
+    [[ $'\n'${options[$name]}$'\n' == *$'\n'"$option"$'\n'* ]] ||
+        wrong "the sources tell of \"$name $option\": no such option"
 done < <(cd "$root" && grep -rhoE '\b(nd[a-z0-9]+|ndspi-wine|smbdcopy|softrdma-run) --?[a-zA-Z][a-zA-Z_-]*' \
     README.md docs samples ndperf ndspi ndk softrdma winobj util \
     --include='*.md' --include='*.[ch1-9]' --include='*.cpp' | sort -u)
