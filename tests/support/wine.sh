@@ -20,6 +20,9 @@ fi
 export NDSPI_TEST_PID=$$ # of the program, natively
 export WINEPREFIX=$prefix WINEDEBUG=-all WINEARCH=win64 WINEDLLOVERRIDES='mscoree,mshtml=' DISPLAY=
 mkdir -p "$prefix"
+for server in "${WINESERVER:-}" "${wine%/*}/wineserver64" "${wine%/*}/wineserver" "$(command -v wineserver)"; do
+    [ -x "$server" ] && break
+done
 # One process makes the prefix; the others wait for it.
 (
     flock 9
@@ -30,11 +33,10 @@ mkdir -p "$prefix"
         copy=$prefix/drive_c/windows/system32/${dll##*/}
         [ ! -e "$dll" ] || [ -e "$copy" ] || { cp "$dll" "$copy.new" && mv "$copy.new" "$copy"; }
     done
+    # The server and Wine's services stay for the next test: to start them takes longer than most tests. They outlive
+    # the program that starts them, and would hold its output open: so the first program is one that says nothing.
+    [ $# = 0 ] || { "$server" -p30 && "$wine" cmd /c exit; } < /dev/null > "$prefix/server.log" 2>&1 9>&-
 ) 9>"$prefix/lock"
 [ -e "$prefix/ready" ] || { cat "$prefix/boot.log"; echo "Wine's prefix $prefix could not be made"; exit 1; }
 [ $# = 0 ] && exit
-# The server outlives the program that starts it, and would hold its output open until the last of all tests has gone.
-for server in "${WINESERVER:-}" "${wine%/*}/wineserver64" "${wine%/*}/wineserver" "$(command -v wineserver)"; do
-    [ -x "$server" ] && { "$server" < /dev/null > "$prefix/server.log" 2>&1; break; }
-done
 exec "$wine" "$@"

@@ -13,20 +13,28 @@ export WINEPREFIX="$WINE.installed, Jane's"
 WINEDLLPATH='' "$(dirname "$0")/../support/wine.sh" "$WINEPREFIX"
 export WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
 unset WINEDLLPATH
+wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
 server=$(command -v wineserver || echo /usr/lib/wine/wineserver)
 exec 9> "$WINEPREFIX/installer.lock"
 flock 9
 
 fail() { echo "FAILED: $*"; exit 1; }
 stop() { "$server" -k -w 2>/dev/null || true; }
+# Wine's server and services, for all programs until stop: Debian's end with each program and start with the next.
+# They hold the output of the program open that starts them.
+start() { { "$server" -p60 && "$wine" cmd /c exit; } < /dev/null > /dev/null 2>&1 9>&- || true; }
 trap stop EXIT
-# What a prefix is, as far as an installation may touch it.
+# What a prefix is, as far as an installation may touch it. The server writes the registry as it ends.
 snapshot() {
-    "$server" -w
+    stop
     (cd "$WINEPREFIX/drive_c/windows/system32" && sha256sum ws2_32.dll && ls ndspi.dll ws2_nd.dll 2>/dev/null || true)
     ls "$WINEPREFIX/ndspi" 2>/dev/null || true
     grep -ihE 'ndspi|"ws2_32"' "$WINEPREFIX"/*.reg || true
+    start
 }
+
+stop
+start
 
 "$installer" uninstall > /dev/null
 before=$(snapshot)
@@ -62,7 +70,6 @@ ln -s "$own/x86_64-windows/ws2_32.dll" "$played/x86_64-windows"
 ln -s "$own/x86_64-unix/ws2_32.so" "$played/x86_64-unix"
 export NDSPI_WINE_DLLS=$played
 empty=$(ls -R "$played")
-wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
 "$installer" install --system
 "$installer" status | grep "links in Wine's own folder" || fail "status does not see the links"
 WINEDLLPATH=$played "$wine" "$discovery" || fail "the discovery by links in Wine's folder"
