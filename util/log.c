@@ -5,16 +5,19 @@
 #include "util/clock.h"
 #include "util/outlet.h"
 #include "util/settings.h"
+#include "util/thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum log_level log_max_level_ = LOG_WARN;
@@ -149,12 +152,6 @@ bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_o
     return true;
 }
 
-bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out)
-{
-    *left_out = 0;
-    return log_max_level_ >= LOG_DEBUG || log_limit_passes(limit, clock_now_ms(), left_out);
-}
-
 /* A line, and before it the number of missing lines. Both together fit PIPE_BUF, so a pipe takes them at once. */
 static void put(const char *line)
 {
@@ -198,4 +195,124 @@ void log_write_(
     va_end(args);
     put(line);
     errno = saved_errno;
+}
+
+/* ---- sums ---- */
+
+static _Atomic(struct log_limit *) listed_; /* the places that have ever left a line out */
+static atomic_bool summing_;                /* the thread runs */
+
+/* The text of a place, with "..." for each argument: printf's own conversions alone. */
+static void put_kind(const char *format, char *text, size_t room)
+{
+    size_t length = 0;
+
+    while (*format && length + 4 < room) {
+        if (*format != '%' || format[1] == '%') {
+            format += *format == '%';
+            text[length++] = *format++;
+            continue;
+        }
+        format += 1 + strspn(format + 1, "-+ #0123456789.*hlzjt");
+        format += *format != 0;
+        memcpy(text + length, "...", 3);
+        length += 3;
+    }
+    text[length] = 0;
+}
+
+bool log_sums_write(bool all)
+{
+    bool left = false;
+
+    for (struct log_limit *limit = atomic_load(&listed_); limit; limit = limit->next) {
+        uint64_t period = atomic_load(&limit->period);
+        unsigned left_out;
+        char kind[400];
+
+        if (!all && period != limit->summed) {
+            limit->summed = period;
+            left = left || atomic_load(&limit->left_out);
+            continue;
+        }
+        if (!(left_out = atomic_exchange(&limit->left_out, 0)))
+            continue;
+        put_kind(limit->format, kind, sizeof(kind));
+        log_write_(limit->level, limit->topic, 0, "%u more lines like this were left out: %s",
+            left_out, kind);
+    }
+    return left;
+}
+
+static bool any_left_out(void)
+{
+    for (struct log_limit *limit = atomic_load(&listed_); limit; limit = limit->next)
+        if (atomic_load(&limit->left_out))
+            return true;
+    return false;
+}
+
+/* Writes the sums of floods that are over, until there are none. */
+static void sum_up(void *unused)
+{
+    static const struct timespec a_period = { .tv_sec = LOG_LIMIT_MS / 1000 };
+
+    (void)unused;
+    do {
+        do
+            nanosleep(&a_period, NULL);
+        while (log_sums_write(false));
+        atomic_store(&summing_, false);
+        /* Who leaves a line out now either saw the thread, and is seen here, or starts another one. */
+    } while (any_left_out() && !atomic_exchange(&summing_, true));
+}
+
+static void forked(void)
+{
+    atomic_store(&summing_, false);
+    for (struct log_limit *limit = atomic_load(&listed_); limit; limit = limit->next)
+        atomic_store(&limit->left_out, 0); /* the parent's, which writes the sum */
+}
+
+/* A line of a place was left out, the counted one of those since the last sum. */
+static void leave_out(struct log_limit *limit, enum log_level level, enum log_topic topic,
+    const char *format, unsigned counted)
+{
+    enum { START_TRIED_EVERY = 64 };
+
+    if (!atomic_exchange(&limit->listed, true)) {
+        limit->level = level;
+        limit->topic = topic;
+        limit->format = format;
+        limit->next = atomic_load(&listed_);
+        while (!atomic_compare_exchange_weak(&listed_, &limit->next, limit))
+            ;
+    }
+    /* Without the thread the sum comes with the next line of the place, or with the end of the process. */
+    if (counted % START_TRIED_EVERY == 1 && !atomic_exchange(&summing_, true) &&
+        thread_start_detached("ndspi-log", sum_up, NULL))
+        atomic_store(&summing_, false);
+}
+
+bool log_limit_passes_now_(struct log_limit *limit, enum log_level level, enum log_topic topic,
+    unsigned *left_out, const char *format)
+{
+    int error = errno;
+
+    *left_out = 0;
+    if (log_max_level_ >= LOG_DEBUG || log_limit_passes(limit, clock_now_ms(), left_out))
+        return true;
+    leave_out(limit, level, topic, format, atomic_load(&limit->left_out));
+    errno = error;
+    return false;
+}
+
+__attribute__((constructor(200))) static void sums_start(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
+__attribute__((destructor)) static void sums_end(void)
+{
+    log_sums_write(true);
 }

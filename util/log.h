@@ -44,13 +44,6 @@ static inline bool log_on(enum log_level level, enum log_topic topic)
 void log_write_(enum log_level level, enum log_topic topic, unsigned left_out, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
-/* log_write(LOG_WARN, LOG_CM, "connect to %s: %s; ...", ...): say what failed, where, and what to do about it. */
-#define log_write(level, topic, ...)                                                               \
-    do {                                                                                           \
-        if (log_on(level, topic))                                                                  \
-            log_write_(level, topic, 0, __VA_ARGS__);                                              \
-    } while (0)
-
 /* The number of lines that one place in the code may write in this time. */
 enum { LOG_LIMIT_LINES = 10, LOG_LIMIT_MS = 5000 };
 
@@ -58,6 +51,12 @@ enum { LOG_LIMIT_LINES = 10, LOG_LIMIT_MS = 5000 };
 struct log_limit {
     _Atomic uint64_t period; /* since which the lines are counted: LOG_LIMIT_MS each, from 1 on */
     atomic_uint lines, left_out;
+    atomic_bool listed; /* it has left a line out, so the rest is set and stays */
+    enum log_level level;
+    enum log_topic topic;
+    const char *format;
+    uint64_t summed; /* the period, when a sum was looked for last */
+    struct log_limit *next;
 };
 
 /*
@@ -68,19 +67,50 @@ struct log_limit {
  */
 bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_out);
 
-/* The same with the clock; at NDSPI_LOG=debug always true, so no line is left out. */
-bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out);
+/*
+ * log_sums_write - writes the sum of each place that has left lines out and had none since the call before: how many,
+ * and what they look like. A thread that the first line left out starts calls it every LOG_LIMIT_MS; so does the end of
+ * the process.
+ * all  in: of the places that had lines since, too
+ * Returns whether any place has lines left out still.
+ * Threads: one at a time, unless all.
+ */
+bool log_sums_write(bool all);
+
+/* As log_limit_passes, with the clock, for a place of which sums are written. At NDSPI_LOG=debug always true. */
+bool log_limit_passes_now_(struct log_limit *limit, enum log_level level, enum log_topic topic,
+    unsigned *left_out, const char *format);
+
+/* The first of some arguments. */
+#define LOG_FORMAT_(...)       LOG_FIRST_(__VA_ARGS__, 0)
+#define LOG_FIRST_(first, ...) first
 
 /*
- * log_limited - log_write for what a peer can cause, and for what a program may repeat without end: at most
- * LOG_LIMIT_LINES lines of this place in LOG_LIMIT_MS. The next line written says how many were left out. The arguments
- * of those are not evaluated.
+ * log_limited - a line that a peer can cause, or a program repeat without end: at most LOG_LIMIT_LINES lines of this
+ * place in LOG_LIMIT_MS. The next line written says how many were left out; when none follows, a sum does. The
+ * arguments of those are not evaluated.
  */
 #define log_limited(level, topic, ...)                                                             \
     do {                                                                                           \
         static struct log_limit log_limit_;                                                        \
         unsigned log_left_out_;                                                                    \
-        if (log_on(level, topic) && log_limit_passes_now_(&log_limit_, &log_left_out_))            \
+        if (log_on(level, topic) && log_limit_passes_now_(&log_limit_, level, topic,               \
+                                        &log_left_out_, LOG_FORMAT_(__VA_ARGS__)))                 \
+            log_write_(level, topic, log_left_out_, __VA_ARGS__);                                  \
+    } while (0)
+
+/*
+ * log_write(LOG_WARN, LOG_CM, "connect to %s: %s; ...", ...): say what failed, where, and what to do about it. What is
+ * written without being asked for is limited as by log_limited: there is no line that a flood of its causes cannot
+ * reach.
+ */
+#define log_write(level, topic, ...)                                                               \
+    do {                                                                                           \
+        static struct log_limit log_limit_;                                                        \
+        unsigned log_left_out_ = 0;                                                                \
+        if (log_on(level, topic) &&                                                                \
+            ((level) > LOG_WARN || log_limit_passes_now_(&log_limit_, level, topic,                \
+                                       &log_left_out_, LOG_FORMAT_(__VA_ARGS__))))                 \
             log_write_(level, topic, log_left_out_, __VA_ARGS__);                                  \
     } while (0)
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -143,11 +144,11 @@ static void test_log_does_not_wait_for_a_stopped_terminal(void **state)
     fill();
     alarm(20);
     for (int i = 0; i < 10000; i++)
-        log_write(LOG_WARN, LOG_CM, "nobody reads");
+        log_write_(LOG_WARN, LOG_CM, 0, "nobody reads");
     while (!memmem(text, octets, arrived, sizeof(arrived) - 1)) {
         const char *more;
 
-        log_write(LOG_WARN, LOG_CM, "somebody reads");
+        log_write_(LOG_WARN, LOG_CM, 0, "somebody reads");
         poll(&(struct pollfd){ capture.other, POLLIN, 0 }, 1, -1);
         more = captured(&capture);
         assert_true(octets + captured_octets < sizeof(text));
@@ -307,6 +308,121 @@ static void test_limited_lines_tell_how_many_were_left_out(void **state)
     capture_end(&capture);
 }
 
+/* What is written when a place is reached so many times. */
+static const char *some_lines(bool limited, unsigned times)
+{
+    struct capture capture;
+    const char *text;
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    for (unsigned i = 0; i < times; i++) {
+        if (limited)
+            log_limited(LOG_WARN, LOG_CM, "%u of %-5.2s: 100%% gone%s", i, "many", "; stop it");
+        else
+            log_write(LOG_ERROR, LOG_QP, "cannot make number %u", i);
+    }
+    text = captured(&capture);
+    capture_end(&capture);
+    return text;
+}
+
+/* What the sums of now are. */
+static const char *sums(bool all)
+{
+    struct capture capture;
+    const char *text;
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    log_sums_write(all);
+    text = captured(&capture);
+    capture_end(&capture);
+    return text;
+}
+
+static unsigned count_of(const char *text)
+{
+    unsigned lines = 0;
+
+    for (; *text; text = strchr(text, '\n') + 1)
+        lines++;
+    return lines;
+}
+
+static void test_no_place_floods_the_log_and_each_has_a_sum_at_the_end(void **state)
+{
+    unsigned lines;
+    char sum[128];
+
+    (void)state;
+    sums(true); /* of the tests before */
+    for (int limited = 0; limited < 2; limited++) {
+        lines = count_of(some_lines(limited, 1000));
+        assert_in_range(lines, 10, 20);
+        if (lines >
+            10) { /* a period has ended meanwhile: the first line after that has a part of the count */
+            sums(true);
+            continue;
+        }
+        snprintf(sum, sizeof(sum), "ndspi: %s: %u more lines like this were left out: %s\n",
+            limited ? "warn: cm" : "error: qp", 1000 - lines,
+            limited ? "... of ...: 100% gone..." : "cannot make number ...");
+        assert_string_equal(sums(true), sum);
+        assert_string_equal(sums(true), "");
+    }
+}
+
+/* What a child writes that floods the log, until the sum is there, or the child's end. */
+static void flood_in_a_child(bool ends_itself)
+{
+    static const char sum[] = " more lines like this were left out: a flood\n";
+    struct capture capture;
+    char text[8192] = "";
+    size_t octets = 0;
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    child = fork();
+    if (!child) {
+        for (int i = 0; i < 30; i++)
+            log_write(LOG_WARN, LOG_CM, "a flood");
+        if (ends_itself)
+            exit(0);
+        for (;;)
+            pause();
+    }
+    dup2(capture.saved, STDERR_FILENO); /* the child has the only writing end */
+    while (!strstr(text, sum)) {
+        ssize_t got = read(capture.other, text + octets, sizeof(text) - 1 - octets);
+
+        if (got <= 0)
+            break;
+        octets += (size_t)got;
+        text[octets] = 0;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    capture_end(&capture);
+    assert_non_null(strstr(text, sum));
+}
+
+static void test_a_thread_writes_the_sum_when_the_flood_is_over(void **state)
+{
+    (void)state;
+    flood_in_a_child(false);
+}
+
+static void test_the_end_of_the_process_writes_the_sum(void **state)
+{
+    (void)state;
+    flood_in_a_child(true);
+}
+
 /* ---- a process that was started without standard streams ---- */
 
 enum { LOW_NUMBER = 3, WRITTEN = 4, NOT_WRITTEN = 5 };
@@ -366,6 +482,9 @@ static void test_log_keeps_off_what_gets_the_number_of_a_closed_stream(void **st
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        /* First: the sanitizers want a process of one thread where another is to have two. */
+        cmocka_unit_test(test_a_thread_writes_the_sum_when_the_flood_is_over),
+        cmocka_unit_test(test_the_end_of_the_process_writes_the_sum),
         cmocka_unit_test(test_log_does_not_wait_for_a_full_pipe),
         cmocka_unit_test(test_log_does_not_wait_for_a_full_socket),
         cmocka_unit_test(test_log_does_not_wait_for_a_stopped_terminal),
@@ -374,6 +493,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_limit_lets_ten_lines_pass_in_five_seconds_and_counts_the_others),
         cmocka_unit_test(test_limit_counts_each_line_once_when_threads_meet),
         cmocka_unit_test(test_limited_lines_tell_how_many_were_left_out),
+        cmocka_unit_test(test_no_place_floods_the_log_and_each_has_a_sum_at_the_end),
         cmocka_unit_test(test_log_keeps_off_what_gets_the_number_of_a_closed_stream),
     };
 
