@@ -19,6 +19,7 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -86,7 +87,8 @@ bool srd_shared_answer(struct srd_conn *conn)
     if (!atomic_load_explicit(&conn->rung, memory_order_relaxed) ||
         !atomic_exchange(&conn->rung, false))
         return false;
-    if (!srd_share_answer(conn->share)) { /* the peer has closed its socket: TCP will say why */
+    if (!srd_share_answer(
+            conn->share)) { /* the peer has closed its socket, or the next read says why */
         atomic_store(&conn->bell_ended, true);
         atomic_store(&conn->look_at_tcp, true);
         srd_source_update(&conn->bell);
@@ -111,9 +113,20 @@ bool srd_shared_full(struct srd_conn *conn)
 /* The stream ends without a word of the peer's, so this end says why. */
 static void say_broken(struct srd_conn *conn, int error)
 {
-    log_limited(LOG_WARN, LOG_SOFT, "queue pair 0x%x: %s; its connection ends", conn->qp->qp.qp_num,
-        error == -ENOMEM ? "the kernel has no memory for what its connection shares"
-                         : "the peer has broken the memory that its connection shares");
+    const char *what;
+
+    switch (error) {
+    case -ENOMEM: what = "the kernel has no memory for what its connection shares"; break;
+    case -EPROTO: what = "the peer has broken the memory that its connection shares"; break;
+    default:
+        log_limited(LOG_WARN, LOG_SOFT,
+            "queue pair 0x%x: the bell of the memory that its connection shares fails: %s; its "
+            "connection ends (NDSPI_SOFT_SHM=0 keeps connections on TCP)",
+            conn->qp->qp.qp_num, strerror(-error));
+        return;
+    }
+    log_limited(
+        LOG_WARN, LOG_SOFT, "queue pair 0x%x: %s; its connection ends", conn->qp->qp.qp_num, what);
 }
 
 /* Looks whether TCP has ended, and notes how. */

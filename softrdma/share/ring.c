@@ -22,7 +22,10 @@ static int broken(const struct srd_share *share)
     return atomic_load_explicit(&share->broken, memory_order_relaxed);
 }
 
-/* For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor a bell. */
+/*
+ * For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor a bell; others,
+ * the bell fails.
+ */
 static int break_up(struct srd_share *share, int error)
 {
     atomic_store(&share->broken, error);
@@ -32,15 +35,23 @@ static int break_up(struct srd_share *share, int error)
 static void ring_the_peer(struct srd_share *share)
 {
     static const char any;
+    ssize_t sent;
 
-    if (send(share->wake_fd, &any, sizeof(any), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    do
+        sent = send(share->wake_fd, &any, sizeof(any), MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0)
         return;
-    /* No room: it has not answered what was rung before. No memory: both may sleep, and an end of file needs none. */
-    if (errno == ENOBUFS || errno == ENOMEM) {
-        break_up(share, -ENOMEM);
-        shutdown(share->wake_fd, SHUT_RDWR);
+    switch (errno) {
+    case EAGAIN: return; /* no room: it has not answered what was rung before */
+    case EPIPE:
+    case ECONNRESET:
+    case ENOTCONN: return; /* it has gone, as TCP will say */
+    case ENOBUFS:
+    case ENOMEM: break_up(share, -ENOMEM); break;
+    default: break_up(share, -errno);
     }
-    /* Other failures: it has gone, as TCP will say. */
+    shutdown(share->wake_fd, SHUT_RDWR); /* both may sleep, and an end of file needs no memory */
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -158,7 +169,16 @@ bool srd_share_answer(struct srd_share *share)
     char scratch[64];
     ssize_t got = recv(share->wake_fd, scratch, sizeof(scratch), MSG_DONTWAIT);
 
-    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+    if (got >= 0)
+        return got > 0;
+    switch (errno) {
+    case EAGAIN:
+    case EINTR:
+    case ENOBUFS:
+    case ENOMEM: return true; /* what was rung stays there */
+    case ECONNRESET: return false;
+    default: break_up(share, -errno); return false; /* nothing would wake this end any more */
+    }
 }
 
 bool srd_share_ended(const struct srd_share *share)

@@ -48,10 +48,10 @@ int srd_share_wake_fd(const struct srd_share *share);
  * The reading end; one thread at a time.
  * srd_share_read   octets into iov, as many as are there. Returns their number (0: none); -EFAULT: some memory of the
  *                  first entry does not exist, nothing is read; from now on and ever: -EPROTO: the peer's position
- *                  cannot be, -ENOMEM: the kernel has no page for the ring
+ *                  cannot be, -ENOMEM: the kernel has no page for the ring, others: the bell fails with that
  * srd_share_doze   from now on the peer rings. Returns false when there is something to read already
  * srd_share_awake  from now on it need not: a thread polls
- * srd_share_answer empties the socket. Returns false when the peer has closed it
+ * srd_share_answer empties the socket. Returns false when the peer has closed it, or it fails: then reads do, too
  * srd_share_ended  whether the peer says that it writes no more
  *
  * srd_share_is_apart  whether the peer was seen last on another processor than the calling thread is on. Any thread
@@ -66,7 +66,7 @@ bool srd_share_is_apart(const struct srd_share *share);
 /*
  * The writing end; one thread at a time.
  * srd_share_write      octets from iov, as many as there is room for. Returns their number (0: no room); -EFAULT: some
- *                      memory does not exist, nothing is written; -EPROTO, -ENOMEM as srd_share_read
+ *                      memory does not exist, nothing is written; others as srd_share_read
  * srd_share_has_room   whether a write has something to do: there is room, or it finds that the share is broken
  * srd_share_want_room  from now on the peer rings when it has made room. Returns false when there is room already
  * srd_share_end        the last octet is written

@@ -38,7 +38,7 @@ target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=p
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
 nd_test(NAME softrdma.group SOURCES share/test_group.c LINK softrdma_internal)
 nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal ENV "NDSPI_LOG=info,soft")
-target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=madvise,--wrap=srd_group_memory)
+target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=recv,--wrap=madvise,--wrap=srd_group_memory)
 nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime)
 nd_test(NAME softrdma.idioms SOURCES connection/test_idioms.c pair.c LINK softrdma_internal)
@@ -46,6 +46,7 @@ target_link_options(test_softrdma_idioms PRIVATE -Wl,--wrap=srd_shared_expired)
 nd_test(NAME softrdma.patience_tcp SOURCES connection/test_patience_tcp.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_patience_tcp PRIVATE -Wl,--wrap=getsockopt)
 nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_shared PRIVATE -Wl,--wrap=recv)
 nd_path(shm softrdma.idioms softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed softrdma.patience_tcp) # count the calls on TCP's sockets
 # Two ends in one process.

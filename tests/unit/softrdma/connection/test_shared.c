@@ -425,6 +425,44 @@ static void a_peer_that_breaks_the_memory_loses_its_own_connection(void **state)
     srd_conn_unref(active);
 }
 
+/* The bell that cannot be read. */
+static _Atomic int deaf_fd = -1;
+
+ssize_t __real_recv(int fd, void *octets, size_t count, int flags);
+ssize_t __wrap_recv(int fd, void *octets, size_t count, int flags);
+
+ssize_t __wrap_recv(int fd, void *octets, size_t count, int flags)
+{
+    if (fd != atomic_load(&deaf_fd))
+        return __real_recv(fd, octets, count, flags);
+    errno = EIO;
+    return -1;
+}
+
+/* Nothing would wake it any more: what both have posted fails. */
+static void an_end_that_cannot_be_woken_ends_the_connection(void **state)
+{
+    struct srd_conn *passive = srd_qp_conn(srd_qp_from(pair.passive.qp));
+    char expected[64];
+    struct ibv_wc wc;
+
+    (void)state;
+    snprintf(expected, sizeof(expected), "queue pair 0x%x: the bell ", pair.passive.qp->qp_num);
+    end_recv(&pair.active, 7, 0, 64);
+    end_recv(&pair.passive, 7, 0, 64);
+    log_catch();
+    atomic_store(&deaf_fd, srd_share_wake_fd(passive->share));
+    for (int i = 0; i < 4; i++)
+        end_post(&pair.active, IBV_WR_RDMA_WRITE, 8, 0, LARGE, &pair.passive, 0, 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_non_null(strstr(log_caught(), expected));
+    test_poll(pair.passive.cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+    atomic_store(&deaf_fd, -1);
+    srd_conn_unref(passive);
+}
+
 /* ---- a peer that is stopped, or killed ---- */
 
 /* The active end, in a process of its own; it posts one Send, and stops. Returns its exit status. */
@@ -556,6 +594,7 @@ int main(void)
         TEST(what_was_sent_before_the_end_arrives),
         TEST(a_fault_in_a_full_ring_ends_it_at_once),
         TEST(a_peer_that_breaks_the_memory_loses_its_own_connection),
+        TEST(an_end_that_cannot_be_woken_ends_the_connection),
         TEST(ends_that_poll_make_no_system_call),
         TEST(a_writer_that_polls_finds_room_without_system_calls),
     };

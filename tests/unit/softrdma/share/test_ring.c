@@ -49,16 +49,27 @@ static void guard(void)
 }
 
 static struct srd_share *active, *passive;
-static bool no_memory; /* for what is sent */
+static int send_error, recv_error; /* with which these fail now */
 
 ssize_t __real_send(int fd, const void *octets, size_t count, int flags);
 ssize_t __wrap_send(int fd, const void *octets, size_t count, int flags);
 
 ssize_t __wrap_send(int fd, const void *octets, size_t count, int flags)
 {
-    if (!no_memory)
+    if (!send_error)
         return __real_send(fd, octets, count, flags);
-    errno = ENOBUFS;
+    errno = send_error;
+    return -1;
+}
+
+ssize_t __real_recv(int fd, void *octets, size_t count, int flags);
+ssize_t __wrap_recv(int fd, void *octets, size_t count, int flags);
+
+ssize_t __wrap_recv(int fd, void *octets, size_t count, int flags)
+{
+    if (!recv_error)
+        return __real_recv(fd, octets, count, flags);
+    errno = recv_error;
     return -1;
 }
 
@@ -357,20 +368,88 @@ static size_t kept(int memory_fd)
 
 /* A store there that finds none would end the process. The maker may not have seen to it. */
 /* Else both could sleep for ever. */
-static void a_bell_without_memory_ends_it_for_both(void **state)
+static void ends_for_both(int error, int expected)
 {
     struct pollfd wakes[2] = { { srd_share_wake_fd(active), POLLIN, 0 },
         { srd_share_wake_fd(passive), POLLIN, 0 } };
 
-    (void)state;
     assert_true(srd_share_doze(passive));
-    no_memory = true;
+    send_error = error;
     assert_int_equal(write_octets(active, "a", 1), 1);
-    no_memory = false;
-    assert_int_equal(write_octets(active, "b", 1), -ENOMEM);
+    send_error = 0;
+    assert_int_equal(write_octets(active, "b", 1), expected);
     assert_int_equal(poll(wakes, 2, 0), 2);
     assert_false(srd_share_answer(active));
     assert_false(srd_share_answer(passive));
+}
+
+static void a_bell_without_memory_ends_it_for_both(void **state)
+{
+    (void)state;
+    ends_for_both(ENOBUFS, -ENOMEM);
+}
+
+static void a_bell_that_cannot_be_rung_ends_it_for_both(void **state)
+{
+    (void)state;
+    ends_for_both(EACCES, -EACCES);
+}
+
+/* What was rung before is not answered yet, or the peer has gone, as TCP will say. */
+static void a_bell_that_need_not_be_rung_ends_nothing(void **state)
+{
+    static const int errors[] = { EAGAIN, EPIPE, ECONNRESET, ENOTCONN };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        srd_share_doze(passive);
+        send_error = errors[i];
+        assert_int_equal(write_octets(active, "a", 1), 1);
+        send_error = 0;
+        assert_int_equal(write_octets(active, "b", 1), 1);
+    }
+}
+
+/* Nothing would wake this end any more. */
+static void a_bell_that_cannot_be_heard_ends_it(void **state)
+{
+    uint8_t octet;
+
+    (void)state;
+    recv_error = EIO;
+    assert_false(srd_share_answer(passive));
+    recv_error = 0;
+    assert_int_equal(read_octets(passive, &octet, 1), -EIO);
+    assert_int_equal(write_octets(passive, "a", 1), -EIO);
+    assert_false(srd_share_doze(passive));
+}
+
+static void a_bell_is_heard_again_after_a_shortage(void **state)
+{
+    static const int errors[] = { EAGAIN, EINTR, ENOMEM, ENOBUFS };
+    uint8_t octet;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        recv_error = errors[i];
+        assert_true(srd_share_answer(passive));
+        recv_error = 0;
+        assert_true(srd_share_answer(passive));
+        assert_int_equal(read_octets(passive, &octet, 1), 0);
+    }
+}
+
+/* Closed with octets in it that nobody has read. */
+static void a_bell_that_the_peer_reset_leaves_what_is_there(void **state)
+{
+    uint8_t octet;
+
+    (void)state;
+    assert_int_equal(write_octets(active, "a", 1), 1);
+    recv_error = ECONNRESET;
+    assert_false(srd_share_answer(passive));
+    recv_error = 0;
+    assert_int_equal(read_octets(passive, &octet, 1), 1);
 }
 
 static void the_words_have_their_memory_from_the_beginning(void **state)
@@ -710,6 +789,11 @@ int main(void)
         TEST(the_end_is_said_and_rung),
         TEST(a_peer_that_has_gone_answers_no_more),
         TEST(a_bell_without_memory_ends_it_for_both),
+        TEST(a_bell_that_cannot_be_rung_ends_it_for_both),
+        TEST(a_bell_that_need_not_be_rung_ends_nothing),
+        TEST(a_bell_that_cannot_be_heard_ends_it),
+        TEST(a_bell_is_heard_again_after_a_shortage),
+        TEST(a_bell_that_the_peer_reset_leaves_what_is_there),
         TEST(the_words_have_their_memory_from_the_beginning),
         TEST(an_idle_end_gives_its_ring_back),
         TEST(a_kernel_that_takes_no_memory_back_is_told_of),
