@@ -145,9 +145,12 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
 /* Stops accepting for a while, as the socket would stay readable; the peers stay in TCP's backlog. */
 static void pause_accepting(struct srd_id *listener, int error)
 {
+    char text[SRD_ADDR_TEXT];
+
     srd_cm_report_files("accept", error);
-    if (error == ENOMEM || error == ENOBUFS)
-        log_limited(LOG_ERROR, LOG_CM, "cannot accept: %s", strerror(error));
+    if (error != EMFILE && error != ENFILE)
+        log_limited(LOG_ERROR, LOG_CM, "cannot accept on %s: %s; trying again every %d ms",
+            srd_addr_text(&listener->ibv.route.addr.src_addr, text), strerror(error), PAUSE_MS);
     atomic_store(&listener->paused, true);
     srd_source_update(&listener->source);
     srd_source_deadline(&listener->source, clock_now_ms() + PAUSE_MS);
@@ -171,7 +174,7 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
                 source->fd, (struct sockaddr *)&peer, &octets, SOCK_CLOEXEC | SOCK_NONBLOCK);
         lock_release(&listener->lock);
         if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+            if (errno && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 pause_accepting(listener, errno);
             break;
         }

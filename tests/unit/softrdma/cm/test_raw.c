@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/util/log_catch.h"
+
 /* Revision 2 with the enhanced word: peer-to-peer, RTR by Write or Read, read depths 4 and 4. */
 static const uint8_t request_2[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F',
     'r', 'a', 'm', 'e', 0x10, 2, 0, 4, 0x80, 4, 0xC0, 4 };
@@ -196,7 +198,8 @@ static void a_crowd_that_sends_its_requests_is_served(void **state)
 /* ---- the order of requests ---- */
 
 /* The listener's accepts: held until there are two connections; both requests come between the first and the second. */
-static _Atomic enum { PASS, HELD, FIRST, SECOND } accepts;
+static _Atomic enum { PASS, HELD, FIRST, SECOND, FAILS } accepts;
+static atomic_int failures; /* to come, of accepts that fail */
 static int in_order[2];
 
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *octets, int flags);
@@ -207,6 +210,11 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *octets, int flag
     case PASS: break;
     case HELD: errno = EAGAIN; return -1;
     case FIRST: atomic_store(&accepts, SECOND); break;
+    case FAILS:
+        if (atomic_fetch_sub(&failures, 1) <= 1)
+            atomic_store(&accepts, PASS);
+        errno = EPERM;
+        return -1;
     case SECOND:
         atomic_store(&accepts, PASS);
         for (int i = 0; i < 2; i++)
@@ -245,6 +253,31 @@ static void requests_are_reported_in_the_order_in_which_they_came(void **state)
     pair_close(&pair);
     close(in_order[0]);
     close(in_order[1]);
+}
+
+/* Whatever the reason, it is said, and asked again a while later: the socket stays readable. */
+static void a_failing_accept_is_tried_again_after_a_while(void **state)
+{
+    enum { FAILURES = 3, PAUSE_MS = 200 };
+    uint64_t before_ms = test_now_ms();
+    struct rdma_cm_event *event;
+    struct pair pair;
+    int fd;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    log_catch();
+    atomic_store(&failures, FAILURES);
+    atomic_store(&accepts, FAILS);
+    fd = raw_connect(&pair.address);
+    assert_int_equal(send(fd, request_2, 24, MSG_NOSIGNAL), 24);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_non_null(strstr(log_caught(), ": Operation not permitted; trying again every 200 ms"));
+    assert_true(test_now_ms() - before_ms >= FAILURES * (PAUSE_MS - 10));
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    pair_close(&pair);
+    close(fd);
 }
 
 /* More than 128, and the oldest have had half a second: with the next that comes, they go. */
@@ -416,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_wants_markers_is_rejected),
         cmocka_unit_test(a_crowd_that_sends_its_requests_is_served),
         cmocka_unit_test(requests_are_reported_in_the_order_in_which_they_came),
+        cmocka_unit_test(a_failing_accept_is_tried_again_after_a_while),
         cmocka_unit_test(half_open_connections_are_bounded),
         cmocka_unit_test(a_flood_of_half_open_connections_is_bounded_at_once),
         cmocka_unit_test(an_old_peer_is_tried_again_with_revision_1),
