@@ -129,7 +129,11 @@ static void reconnect_locked(struct srd_id *id)
     /* ECONNABORTED reports that the previous attempt failed: try again. */
     if (error == ECONNABORTED)
         error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
-    if (error && error != EINPROGRESS)
+    /*
+     * EALREADY: TCP goes on with the previous attempt, of which SO_ERROR has told an ICMP error already. The socket
+     * shows when that ends.
+     */
+    if (error && error != EINPROGRESS && error != EALREADY)
         fail_tcp_locked(id, error);
     else
         srd_conn_watch(id->conn, false, true);

@@ -10,7 +10,7 @@ nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK so
 nd_test(NAME softrdma.memory SOURCES memory/test_memory.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm SOURCES cm/test_cm.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c ${haste} LINK softrdma_internal)
-target_link_options(test_softrdma_cm_raw PRIVATE -Wl,--wrap=accept4)
+target_link_options(test_softrdma_cm_raw PRIVATE -Wl,--wrap=accept4,--wrap=connect,--wrap=getsockopt)
 nd_test(NAME softrdma.meet SOURCES cm/test_meet.c pair.c LINK softrdma_internal ENV "NDSPI_LOG=info,cm")
 target_link_options(test_softrdma_meet PRIVATE -Wl,--wrap=socket,--wrap=memfd_create)
 nd_test(NAME softrdma.churn SOURCES cm/test_churn.c pair.c LINK softrdma_internal)

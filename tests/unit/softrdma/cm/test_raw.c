@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -440,6 +441,61 @@ static void a_peer_that_does_not_close_is_left_after_2_seconds(void **state)
     end_close(&end);
 }
 
+/* ---- a refusal that TCP has not ended the attempt for ---- */
+
+/*
+ * As Linux does where the ICMP error comes while the socket is in use: SO_ERROR tells it, and TCP goes on with the
+ * attempt, which the next connect finds under way.
+ */
+static _Atomic enum { NO_FIREWALL, REFUSES, UNDER_WAY } firewall;
+static atomic_uint found_under_way;
+
+int __real_connect(int fd, const struct sockaddr *address, socklen_t octets);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t octets);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t octets)
+{
+    if (atomic_load(&firewall) != UNDER_WAY)
+        return __real_connect(fd, address, octets);
+    atomic_fetch_add(&found_under_way, 1);
+    atomic_store(&firewall, REFUSES);
+    errno = EALREADY;
+    return -1;
+}
+
+int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *octets);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *octets);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *octets)
+{
+    int rc = __real_getsockopt(fd, level, name, value, octets);
+
+    if (level == SOL_SOCKET && name == SO_ERROR && atomic_load(&firewall) == REFUSES) {
+        *(int *)value = ECONNREFUSED;
+        atomic_store(&firewall, UNDER_WAY);
+    }
+    return rc;
+}
+
+static void a_firewall_that_refuses_by_icmp_refuses_when_the_patience_ends(void **state)
+{
+    enum { PATIENCE_MS = 200 };
+    struct sockaddr_storage address;
+    uint64_t before_ms;
+    struct end end;
+
+    (void)state;
+    assert_int_equal(setenv("NDSPI_SOFT_PATIENCE_MS", "200", 1), 0);
+    close(raw_listen(&address));
+    atomic_store(&firewall, REFUSES);
+    before_ms = test_now_ms();
+    start_connect(&end, &address);
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_REJECTED), 8);
+    assert_true(test_now_ms() - before_ms >= PATIENCE_MS);
+    assert_true(atomic_load(&found_under_way) > 1);
+    atomic_store(&firewall, NO_FIREWALL);
+    unsetenv("NDSPI_SOFT_PATIENCE_MS");
+    end_close(&end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +511,7 @@ int main(void)
         cmocka_unit_test(an_old_peer_is_tried_again_with_revision_1),
         cmocka_unit_test(a_peer_that_closes_twice_has_rejected),
         cmocka_unit_test(a_peer_that_does_not_close_is_left_after_2_seconds),
+        cmocka_unit_test(a_firewall_that_refuses_by_icmp_refuses_when_the_patience_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
