@@ -43,12 +43,12 @@ static void keeper_free(struct reactor_source *source)
 /* Gives up the objects, and the caller's reference. */
 static void keeper_end(struct win_keeper *keeper)
 {
+    reactor_remove(&keeper->source); /* before the close, which another thread would notice */
     lock_acquire(&lock);
     list_del(&keeper->link);
     if (keeper->other >= 0)
         close(keeper->other);
     lock_release(&lock);
-    reactor_remove(&keeper->source);
     for (uint32_t i = 0; i < keeper->count; i++)
         win_object_unref(keeper->objects[i]);
     reactor_unref(&keeper->source);

@@ -280,6 +280,23 @@ static void test_many_handles(void **state)
     free(between);
 }
 
+/* What it would have inherited is let go once, though another thread may see the end of the start. */
+static void test_a_program_that_is_not_there_many_times(void **state)
+{
+    HANDLE event = checked(CreateEventA(&inherited, TRUE, FALSE, NULL));
+    STARTUPINFOA startup = { .cb = sizeof(startup) };
+    PROCESS_INFORMATION process;
+
+    (void)state;
+    for (int i = 0; i < 500; i++)
+        assert_fails(
+            CreateProcessA("not there", NULL, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process),
+            SPEC_ERROR_FILE_NOT_FOUND);
+    assert_true(SetEvent(event));
+    assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
+    assert_true(CloseHandle(event));
+}
+
 static void test_lists_of_attributes(void **state)
 {
     HANDLE handle = NULL;
@@ -566,6 +583,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_process),
         cmocka_unit_test(test_list_of_handles),
         cmocka_unit_test(test_many_handles),
+        cmocka_unit_test(test_a_program_that_is_not_there_many_times),
         cmocka_unit_test(test_lists_of_attributes),
         cmocka_unit_test(test_wide_form),
 #ifndef _WIN32 /* as said above */
