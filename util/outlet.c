@@ -57,11 +57,13 @@ static ssize_t write_now(int fd, const char *line, size_t octets)
 
 bool outlet_write(int fd, const char *line, size_t octets)
 {
-    struct held_signal sigpipe;
+    struct held_signal sigpipe, sigxfsz; /* of a file: RLIMIT_FSIZE */
     bool written;
 
     held_signal_begin(&sigpipe, SIGPIPE);
+    held_signal_begin(&sigxfsz, SIGXFSZ);
     written = write_now(fd, line, octets) > 0;
+    held_signal_end(&sigxfsz, !written && errno == EFBIG);
     held_signal_end(&sigpipe, !written && errno == EPIPE);
     return written;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -219,6 +220,39 @@ static void test_log_survives_a_pipe_that_nobody_will_read(void **state)
     capture_end(&capture);
     sigpending(&pending);
     assert_int_equal(sigismember(&pending, SIGPIPE), 0);
+}
+
+/* As a log file on which ulimit -f has come down. */
+static void test_log_survives_a_file_that_may_not_grow(void **state)
+{
+    static const char first[] = "ndspi: warn: cm: fits\n";
+    struct rlimit before, less;
+    char text[256] = "";
+    FILE *file = tmpfile();
+    sigset_t pending;
+    int saved;
+
+    (void)state;
+    assert_non_null(file);
+    saved = dup(STDERR_FILENO);
+    assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    less = (struct rlimit){ sizeof(first) - 1, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &less), 0);
+    log_write(LOG_WARN, LOG_CM, "fits");
+    log_write(LOG_WARN, LOG_CM, "does not");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    log_write(LOG_WARN, LOG_CM, "fits again");
+    assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+    fclose(file);
+    assert_string_equal(text, "ndspi: warn: cm: fits\n"
+                              "ndspi: warn: 1 line is missing here: the reader was too slow\n"
+                              "ndspi: warn: cm: fits again\n");
+    sigpending(&pending);
+    assert_false(sigismember(&pending, SIGXFSZ));
 }
 
 static void test_limit_lets_ten_lines_pass_in_five_seconds_and_counts_the_others(void **state)
@@ -490,6 +524,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_log_does_not_wait_for_a_stopped_terminal),
         cmocka_unit_test(test_log_does_not_wait_on_older_kernels),
         cmocka_unit_test(test_log_survives_a_pipe_that_nobody_will_read),
+        cmocka_unit_test(test_log_survives_a_file_that_may_not_grow),
         cmocka_unit_test(test_limit_lets_ten_lines_pass_in_five_seconds_and_counts_the_others),
         cmocka_unit_test(test_limit_counts_each_line_once_when_threads_meet),
         cmocka_unit_test(test_limited_lines_tell_how_many_were_left_out),
