@@ -40,6 +40,7 @@
     ROW(ERROR_INVALID_PARAMETER, 87)                \
     ROW(ERROR_BROKEN_PIPE, 109)                     \
     ROW(ERROR_BUFFER_OVERFLOW, 111)                 \
+    ROW(ERROR_DISK_FULL, 112)                       \
     ROW(ERROR_SEM_TIMEOUT, 121)                     \
     ROW(ERROR_INSUFFICIENT_BUFFER, 122)             \
     ROW(ERROR_INVALID_NAME, 123)                    \

@@ -2,6 +2,8 @@
 /* place.c - where a file stands, its size, its kind, its name: functions on open files. */
 #include "winobj/files/plain.h"
 
+#include "util/file_size.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,9 +65,9 @@ BOOL WINAPI SetEndOfFile(HANDLE handle)
         return answer(file, ERROR_INVALID_FUNCTION);
     if (!(plain->access & PLAIN_WRITE))
         return answer(file, ERROR_ACCESS_DENIED);
-    if ((place = lseek(plain->fd, 0, SEEK_CUR)) < 0 || ftruncate(plain->fd, place))
+    if ((place = lseek(plain->fd, 0, SEEK_CUR)) < 0)
         return answer(file, files_error(errno));
-    return answer(file, ERROR_SUCCESS);
+    return answer(file, files_error(file_resize(plain->fd, place)));
 }
 
 /* GetFileSizeEx - *size in octets. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_FUNCTION (a pipe or device). */

@@ -3,14 +3,13 @@
 #include "winobj/files/plain.h"
 
 #include "reactor/reactor.h"
+#include "util/file_size.h"
 #include "util/linux_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -53,27 +52,31 @@ int plain_read(
     return 0;
 }
 
-/* Writes once. A pipe without readers raises SIGPIPE, which the program must not get: this removes it. */
-static ssize_t write_quietly(const struct plain_file *plain, const void *buffer, size_t bytes)
+static ssize_t write_once(const struct plain_file *plain, const struct iovec *rest, int64_t offset)
 {
-    static const struct timespec at_once;
-    sigset_t pipe_signal, before, pending;
-    ssize_t n;
-    int error;
+    if (offset == PLACE_END)
+        return pwritev2(plain->fd, rest, 1, 0, RWF_APPEND);
+    if (offset < 0)
+        return write(plain->fd, rest->iov_base, rest->iov_len);
+    return pwrite(plain->fd, rest->iov_base, rest->iov_len, offset);
+}
 
-    if (plain->type == FILE_TYPE_DISK)
-        return write(plain->fd, buffer, bytes);
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    n = write(plain->fd, buffer, bytes);
-    error = errno;
-    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
-            ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
+/*
+ * The same, without the signals that a pipe without readers raises, SIGPIPE, and a limit on the size of files, SIGXFSZ:
+ * the program must not get them.
+ */
+static ssize_t write_quietly(
+    const struct plain_file *plain, const struct iovec *rest, int64_t offset)
+{
+    const bool disk = plain->type == FILE_TYPE_DISK;
+    struct held_signal held;
+    ssize_t n;
+
+    if (disk && !file_size_is_limited())
+        return write_once(plain, rest, offset);
+    held_signal_begin(&held, disk ? SIGXFSZ : SIGPIPE);
+    n = write_once(plain, rest, offset);
+    held_signal_end(&held, n < 0 && errno == (disk ? EFBIG : EPIPE));
     return n;
 }
 
@@ -86,12 +89,7 @@ int plain_write(
         struct iovec rest = { (void *)(from + *done), bytes - *done };
         ssize_t n;
 
-        if (offset == PLACE_END)
-            n = pwritev2(plain->fd, &rest, 1, 0, RWF_APPEND);
-        else if (offset < 0)
-            n = write_quietly(plain, rest.iov_base, rest.iov_len);
-        else
-            n = pwrite(plain->fd, rest.iov_base, rest.iov_len, offset + (int64_t)*done);
+        n = write_quietly(plain, &rest, offset < 0 ? offset : offset + (int64_t)*done);
         if (n < 0 && (errno == EINTR || wait_until(plain->fd, POLLOUT)))
             continue;
         if (n < 0)

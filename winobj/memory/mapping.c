@@ -11,6 +11,7 @@
 #include "winobj/handles/handle.h"
 #include "winobj/names/names.h"
 
+#include "util/file_size.h"
 #include "util/list.h"
 #include "util/lock.h"
 
@@ -147,7 +148,7 @@ static bool take_name(struct mapping *mapping, bool create)
 static int anonymous(uint64_t size)
 {
     struct sysinfo system;
-    int fd;
+    int fd, error;
 
     /* more than the system can ever have: the program would be killed when it touched it */
     if (size > INT64_MAX || sysinfo(&system) ||
@@ -155,10 +156,13 @@ static int anonymous(uint64_t size)
         SetLastError(ERROR_COMMITMENT_LIMIT);
         return -1;
     }
-    if ((fd = memfd_create("mapping", MFD_CLOEXEC)) >= 0 && !ftruncate(fd, (off_t)size))
+    fd = memfd_create("mapping", MFD_CLOEXEC);
+    error = fd < 0 ? errno : file_resize(fd, (off_t)size);
+    if (!error)
         return fd;
-    SetLastError(
-        errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_NOT_ENOUGH_MEMORY);
+    SetLastError(error == EMFILE || error == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
+                 : error == EFBIG                   ? ERROR_COMMITMENT_LIMIT
+                                                    : ERROR_NOT_ENOUGH_MEMORY);
     if (fd >= 0)
         close(fd);
     return -1;

@@ -2,6 +2,8 @@
 /* mapping_name.c - names of shared memory (mapping_name.h). */
 #include "winobj/memory/mapping_name.h"
 
+#include "util/file_size.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +30,7 @@ static DWORD error_of(int error)
     case EMFILE:
     case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
     case ENOENT: return ERROR_FILE_NOT_FOUND;
+    case EFBIG:
     case ENOSPC: return ERROR_COMMITMENT_LIMIT;
     default: return ERROR_NOT_ENOUGH_MEMORY;
     }
@@ -109,9 +112,7 @@ static int reserve(int fd, uint64_t size)
         int error;
 
         part = size - at < part_most ? size - at : part_most;
-        while ((error = posix_fallocate(fd, (off_t)at, (off_t)part)) == EINTR)
-            ;
-        if (error)
+        if ((error = file_reserve(fd, (off_t)at, (off_t)part)))
             return -error;
     }
     return 0;

@@ -2,6 +2,7 @@
 /* space.c - the shared memory of objects with names, its lock, and the processes in it (space.h). */
 #include "winobj/names/space.h"
 
+#include "util/file_size.h"
 #include "util/lock.h"
 #include "util/log.h"
 
@@ -72,9 +73,7 @@ static int make(int fd, struct names_space **space)
 {
     int error;
 
-    while ((error = posix_fallocate(fd, 0, sizeof(**space))) == EINTR)
-        ;
-    if (error)
+    if ((error = file_reserve(fd, 0, sizeof(**space))))
         return error;
     *space = mmap(NULL, sizeof(**space), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (*space == MAP_FAILED)
@@ -128,6 +127,17 @@ static int map_locked(void)
     return 0;
 }
 
+static const char *remedy(int error)
+{
+    switch (error) {
+    case EMFILE:
+    case ENFILE: return "; raise the limit of open files (ulimit -n)";
+    case EFBIG: return "; raise the limit of the size of files (ulimit -f)";
+    case ENOSPC: return "; give /dev/shm more room (docker run --shm-size)";
+    default: return "";
+    }
+}
+
 bool names_map(void)
 {
     int error;
@@ -138,8 +148,8 @@ bool names_map(void)
     if (!error)
         return true;
     log_limited(LOG_ERROR, LOG_WIN,
-        "the memory of objects with names, in /dev/shm/ndspi-%u, is not to be had: %s",
-        (unsigned)geteuid(), strerror(error));
+        "the memory of objects with names, in /dev/shm/ndspi-%u, is not to be had: %s%s",
+        (unsigned)geteuid(), strerror(error), remedy(error));
     return fail(error);
 }
 

@@ -4,6 +4,8 @@
 
 #include "winobj/names/names.h"
 
+#include "util/file_size.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -168,9 +170,7 @@ static int begin(struct pipe_place *place, const struct pipe_about *wanted)
 {
     int error;
 
-    while ((error = posix_fallocate(place->fd, 0, sizeof(*place->about))) == EINTR)
-        ;
-    if (error || (error = map_about(place)))
+    if ((error = file_reserve(place->fd, 0, sizeof(*place->about))) || (error = map_about(place)))
         return error;
     place->about->access = wanted->access;
     place->about->message = wanted->message;

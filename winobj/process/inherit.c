@@ -6,6 +6,7 @@
 #include "winobj/handles/descriptor.h"
 
 #include "reactor/reactor.h"
+#include "util/held_signal.h"
 #include "util/list.h"
 #include "util/lock.h"
 
@@ -253,13 +254,17 @@ static DWORD write_file(struct win_inheritance *in)
     const struct win_inherit_head head = { WIN_INHERIT_MAGIC, in->count,
         in->keeper ? in->keeper->other : -1, sizeof(*in->handles) };
     const size_t octets = in->count * sizeof(*in->handles);
+    struct held_signal sigxfsz; /* of a limit for files: RLIMIT_FSIZE */
+    bool written;
 
     if ((in->file = above_standard(memfd_create("inherited", MFD_CLOEXEC))) < 0)
         return error_of(errno);
-    if (pwrite(in->file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-        pwrite(in->file, in->handles, octets, sizeof(head)) != (ssize_t)octets)
-        return ERROR_NOT_ENOUGH_MEMORY;
-    return ERROR_SUCCESS;
+    errno = 0;
+    held_signal_begin(&sigxfsz, SIGXFSZ);
+    written = pwrite(in->file, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+              pwrite(in->file, in->handles, octets, sizeof(head)) == (ssize_t)octets;
+    held_signal_end(&sigxfsz, errno == EFBIG);
+    return written ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 DWORD win_inherit_collect(struct win_inheritance *in, const HANDLE *list, size_t count)
