@@ -61,14 +61,16 @@ static void clear(struct pipe_place *place)
     *place = (struct pipe_place){ .folder = -1, .fd = -1, .slot = -1 };
 }
 
-/* Whether a process holds the numbers. */
-static bool held(int fd, int first, int count)
+/* Whether a process holds one of the numbers: 1 or 0, or a negative errno. */
+static int held(int fd, int first, int count)
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count
     };
 
-    return fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+    if (fcntl(fd, F_OFD_GETLK, &lock))
+        return -errno;
+    return lock.l_type != F_UNLCK;
 }
 
 void pipe_place_file(int slot, uint32_t turn, char file[PIPE_FILE])
@@ -78,13 +80,17 @@ void pipe_place_file(int slot, uint32_t turn, char file[PIPE_FILE])
 
 bool pipe_place_any_held(int about)
 {
-    return held(about, 0, PIPE_INSTANCES);
+    return held(about, 0, PIPE_INSTANCES) != 0; /* who cannot know lets it be */
 }
 
-static void flock_wait(int fd, int operation)
+/* 0 or an errno. */
+static int flock_wait(int fd, int operation)
 {
-    while (flock(fd, operation) && errno == EINTR)
+    int error;
+
+    while ((error = flock(fd, operation) ? errno : 0) == EINTR)
         ;
+    return error;
 }
 
 /* Opens the files of the folder, which may be new. 0 or an errno; EAGAIN: its last instance has just removed it. */
@@ -114,9 +120,15 @@ static int open_files(struct pipe_place *place, bool make)
 
 static int map_about(struct pipe_place *place)
 {
-    void *memory =
-        mmap(NULL, sizeof(struct pipe_about), PROT_READ | PROT_WRITE, MAP_SHARED, place->fd, 0);
+    struct stat status;
+    void *memory;
 
+    if (fstat(place->fd, &status))
+        return errno;
+    if (status.st_size < (off_t)sizeof(struct pipe_about)) /* SIGBUS would end the program */
+        return EPROTO;
+    memory =
+        mmap(NULL, sizeof(struct pipe_about), PROT_READ | PROT_WRITE, MAP_SHARED, place->fd, 0);
     if (memory == MAP_FAILED)
         return errno;
     place->about = memory;
@@ -156,9 +168,10 @@ void pipe_place_close(struct pipe_place *place)
     struct flock none = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
     if (server) {
-        flock_wait(place->fd, LOCK_EX);
+        const bool alone = !flock_wait(place->fd, LOCK_EX);
+
         fcntl(place->fd, F_OFD_SETLK, &none);
-        if (!held(place->fd, 0, PIPE_INSTANCES))
+        if (alone && !held(place->fd, 0, PIPE_INSTANCES))
             remove_files(place);
         flock_wait(place->fd, LOCK_UN); /* the child of a fork may have the descriptor, too */
     }
@@ -191,10 +204,12 @@ static DWORD take_slot(struct pipe_place *place)
     for (int i = 0; i < most; i++) {
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };
 
-        if (fcntl(place->fd, F_OFD_SETLK, &lock))
-            continue;
-        place->slot = i;
-        return ERROR_SUCCESS;
+        if (!fcntl(place->fd, F_OFD_SETLK, &lock)) {
+            place->slot = i;
+            return ERROR_SUCCESS;
+        }
+        if (errno != EAGAIN && errno != EACCES) /* another process has that one */
+            return pipe_error(errno);
     }
     return ERROR_PIPE_BUSY;
 }
@@ -202,9 +217,12 @@ static DWORD take_slot(struct pipe_place *place)
 /* Under the folder's lock. A Win32 error. */
 static DWORD make_locked(struct pipe_place *place, const struct pipe_about *wanted, bool first)
 {
+    const int there = held(place->fd, 0, PIPE_INSTANCES);
     int error;
 
-    if (!held(place->fd, 0, PIPE_INSTANCES)) {
+    if (there < 0)
+        return pipe_error(-there);
+    if (!there) {
         error = begin(place, wanted);
         return error ? pipe_error(error) : take_slot(place);
     }
@@ -229,8 +247,7 @@ DWORD pipe_place_make(
     if ((error = path_of(name, &place->path)))
         return error;
     for (;;) {
-        if (!(result = open_files(place, true))) {
-            flock_wait(place->fd, LOCK_EX);
+        if (!(result = open_files(place, true)) && !(result = flock_wait(place->fd, LOCK_EX))) {
             if (fstat(place->fd, &status))
                 result = errno;
             else if (status.st_nlink)
@@ -262,8 +279,8 @@ DWORD pipe_place_find(const char *name, struct pipe_place *place)
     place->client = true;
     if ((error = path_of(name, &place->path)))
         return error;
-    if (!(result = open_files(place, false)))
-        result = held(place->fd, 0, PIPE_INSTANCES) ? map_about(place) : ENOENT;
+    if (!(result = open_files(place, false)) && (result = -held(place->fd, 0, PIPE_INSTANCES)) <= 0)
+        result = result ? map_about(place) : ENOENT;
     if (!result && place->about->version != VERSION)
         result = EACCES;
     if (!result)
@@ -274,7 +291,7 @@ DWORD pipe_place_find(const char *name, struct pipe_place *place)
 
 bool pipe_place_held(const struct pipe_place *place, int slot)
 {
-    return held(place->fd, slot, 1);
+    return held(place->fd, slot, 1) != 0;
 }
 
 unsigned pipe_place_instances(const struct pipe_place *place)
@@ -282,7 +299,7 @@ unsigned pipe_place_instances(const struct pipe_place *place)
     unsigned count = 0;
 
     for (int i = 0; i < PIPE_INSTANCES; i++)
-        count += held(place->fd, i, 1);
+        count += held(place->fd, i, 1) != 0;
     return count + !place->client; /* a process does not see its own lock */
 }
 

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_limits.c - a limit on the size of files (ulimit -f), and one on their number: calls fail with Windows' errors,
- * and no signal reaches the program. /dev/shm is one of the test's own, so that nothing has its size yet.
+ * test_limits.c - a limit on the size of files (ulimit -f), one on their number, and a kernel without locks of files:
+ * calls fail with Windows' errors, and no signal reaches the program. /dev/shm is one of the test's own, so that
+ * nothing has its size yet.
  */
+#include "tests/support/run_self.h"
 #include "tests/support/win32_test.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/unit/util/log_catch.h"
 
+static const char *program;
 static struct rlimit before;
 
 /* From now on, until back_to_normal. */
@@ -153,6 +160,59 @@ static void test_a_process_that_inherits_under_a_limit_of_size(void **state)
     assert_true(CloseHandle(made.hProcess) && CloseHandle(made.hThread) && CloseHandle(event));
 }
 
+/* ---- a kernel without locks of files ---- */
+
+static bool forbid(int command)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)command, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOLCK),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog code = { sizeof(rules) / sizeof(rules[0]), rules };
+
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &code);
+}
+
+enum { NO_FILTER = 77, MADE = 2, OTHER_ERROR = 3, FOUND = 4, OTHER_ERROR_OF_CLIENT = 5 };
+
+/* The other process. */
+static int pipes_without(int command)
+{
+    const char *name = "\\\\.\\pipe\\limits-locks";
+
+    if (!forbid(command))
+        return NO_FILTER;
+    if (pipe_of(name) != INVALID_HANDLE_VALUE)
+        return MADE;
+    if (GetLastError() != SPEC_ERROR_NO_SYSTEM_RESOURCES)
+        return OTHER_ERROR;
+    if (CreateFileA(name, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL) != INVALID_HANDLE_VALUE)
+        return FOUND;
+    if (command == F_OFD_GETLK && GetLastError() != SPEC_ERROR_NO_SYSTEM_RESOURCES)
+        return OTHER_ERROR_OF_CLIENT;
+    return 0;
+}
+
+/* Neither as if there were instances, in memory that is not there, nor as if all numbers were taken. */
+static void test_pipes_without_locks_of_files(void **state)
+{
+    static const char *const commands[] = { "get", "set" };
+    int status;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        status = run_self(program, "without", commands[i]);
+        if (status == NO_FILTER)
+            skip();
+        assert_int_equal(status, 0);
+    }
+}
+
 static bool own_shared_memory(void)
 {
     return (!unshare(CLONE_NEWNS) || !unshare(CLONE_NEWUSER | CLONE_NEWNS)) &&
@@ -160,7 +220,7 @@ static bool own_shared_memory(void)
            !mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777");
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_line_of_names_says_which_limit_to_raise),
@@ -168,8 +228,12 @@ int main(void)
         cmocka_unit_test(test_pipes_under_a_limit_of_size),
         cmocka_unit_test(test_files_under_a_limit_of_size),
         cmocka_unit_test(test_a_process_that_inherits_under_a_limit_of_size),
+        cmocka_unit_test(test_pipes_without_locks_of_files),
     };
 
+    if (count == 3)
+        return pipes_without(!strcmp(arguments[2], "get") ? F_OFD_GETLK : F_OFD_SETLK);
+    program = arguments[0];
     if (!own_shared_memory()) {
         fprintf(stderr, "skipped: no /dev/shm of its own (%s)\n", strerror(errno));
         return 77;
