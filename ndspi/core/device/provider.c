@@ -88,6 +88,7 @@ static struct nd_device *device_locked(
     device->port = port->port;
     device->adapter_id = adapter_id_locked(port);
     snprintf(device->name, sizeof(device->name), "%s", port->name);
+    nd_diagnosis_set(&device->diagnosis, ND_REASON_GONE, 0, "%s", ""); /* until it is published */
     list_add_tail(&provider.devices, &device->link);
     return device;
 }
@@ -217,8 +218,6 @@ static void publish_kind_locked(const struct scan *scan, int kind)
         const struct nd_found_port *port = &found->port[p];
         struct nd_device *device = device_locked(scan->verbs[kind], kind == SOFT, port);
 
-        if (!device)
-            continue;
         judge(scan, kind, port, &device->diagnosis);
         device->addresses = port->addresses;
         /* Where both could serve an address, hardware does. */
@@ -228,10 +227,27 @@ static void publish_kind_locked(const struct scan *scan, int kind)
     }
 }
 
-/* complete  in: false: the next call scans again */
-static void publish(struct scan *scan, bool complete)
+/* Has a record of each device that was found. */
+static bool make_records_locked(const struct scan *scan)
+{
+    for (int kind = RDMA; kind <= SOFT; kind++)
+        for (unsigned i = 0; i < scan->found[kind].ports; i++)
+            if (!device_locked(scan->verbs[kind], kind == SOFT, &scan->found[kind].port[i]))
+                return false;
+    return true;
+}
+
+/*
+ * complete  in: false: the next call scans again
+ * False: there is no memory, and what was published before stays.
+ */
+static bool publish(struct scan *scan, bool complete)
 {
     lock_acquire(&provider.lock);
+    if (!make_records_locked(scan)) {
+        lock_release(&provider.lock);
+        return false;
+    }
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
@@ -249,6 +265,7 @@ static void publish(struct scan *scan, bool complete)
     nd_announce(&provider.devices, provider.choice);
     provider.devices_seen_ms = complete ? clock_now_ms() : 0;
     lock_release(&provider.lock);
+    return true;
 }
 
 static bool current(const struct scan *scan)
@@ -306,8 +323,7 @@ static HRESULT look(struct scan *scan)
     }
     if (shortage && !any_used(scan))
         return not_looked_at("the devices", shortage);
-    publish(scan, !shortage);
-    return ND_SUCCESS;
+    return publish(scan, !shortage) ? ND_SUCCESS : not_looked_at("the devices", ENOMEM);
 }
 
 /*

@@ -580,6 +580,29 @@ static void test_provider_a_shortage_fails_the_call_and_is_forgotten(void **stat
     expect_shortage(&rdma.bind_error, ENFILE, INSUFFICIENT_RESOURCES, "mlx0");
 }
 
+static int record_error; /* 1: there is no memory for the record of a device */
+
+void *__real_calloc(size_t count, size_t octets);
+void *__wrap_calloc(size_t count, size_t octets);
+
+void *__wrap_calloc(size_t count, size_t octets)
+{
+    return record_error && octets == sizeof(struct nd_device) ? NULL : __real_calloc(count, octets);
+}
+
+/* It is one that is not known yet. */
+static void test_provider_a_device_without_a_record_is_not_taken_for_none(void **state)
+{
+    (void)state;
+    setenv("NDSPI_DEVICE", "all", 1);
+    rdma.present = false;
+    soft.name = "softrdma-new";
+    expect_shortage(&record_error, 1, NO_MEMORY, "softrdma-new");
+    rdma.present = true;
+    rdma.name = "mlx-new";
+    expect_shortage(&record_error, 1, NO_MEMORY, "mlx-new");
+}
+
 /* A shortage of one device does not keep others from use; the next call asks that device again. */
 static void test_provider_a_device_that_is_short_is_left_aside_until_the_next_call(void **state)
 {
@@ -624,6 +647,7 @@ int main(void)
         TEST(test_provider_without_libibverbs_says_so_of_the_kernels_devices),
         TEST(test_provider_device_opens_anew_each_time_and_may_be_gone),
         TEST(test_provider_a_shortage_fails_the_call_and_is_forgotten),
+        TEST(test_provider_a_device_without_a_record_is_not_taken_for_none),
         TEST(test_provider_a_device_that_is_short_is_left_aside_until_the_next_call),
         TEST(test_provider_a_shortage_leaves_what_is_known),
         TEST(test_log_is_silent_where_all_is_as_expected),
