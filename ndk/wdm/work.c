@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * work.c - work items and deferred procedures of ndkwdm.h: each kind has a list and threads that serve it. More threads
- * start while all are busy; they stay.
+ * start while all are busy; they stay. The reactor tries again to start one that could not be.
  */
 #include "ndk/verifier/passive.h"
 
+#include "reactor/again.h"
 #include "util/log.h"
 #include "util/thread.h"
 
@@ -25,6 +26,7 @@ struct team {
     LIST_ENTRY entries;
     unsigned count, idle, threads;
     uint64_t entries_given, entries_done;
+    struct reactor_again again; /* for a thread that could not be started */
 };
 
 static void serve(void *argument)
@@ -46,6 +48,10 @@ static void serve(void *argument)
     }
 }
 
+static void start_again(struct reactor_source *source, enum reactor_how how);
+
+static const struct reactor_source_ops again_ops = { .expired = start_again };
+
 static void start_locked(struct team *team)
 {
     int error = thread_start_detached(team->name, serve, team);
@@ -57,6 +63,24 @@ static void start_locked(struct team *team)
             "cannot start the thread for deferred work: %s; the work waits (raise the limit on "
             "threads)",
             strerror(-error));
+    if (error) /* also where threads are busy: they may wait for this work */
+        reactor_again(&team->again, &again_ops);
+}
+
+static void start_if_wanted_locked(struct team *team)
+{
+    if (team->count > team->idle && team->threads < team->most)
+        start_locked(team);
+}
+
+static void start_again(struct reactor_source *source, enum reactor_how how)
+{
+    struct team *team = container_of(source, struct team, again.source);
+
+    (void)how;
+    pthread_mutex_lock(&team->mutex);
+    start_if_wanted_locked(team);
+    pthread_mutex_unlock(&team->mutex);
 }
 
 static void lock_team(struct team *team)
@@ -72,8 +96,7 @@ static void give_locked(struct team *team, LIST_ENTRY *entry)
     InsertTailList(&team->entries, entry);
     team->count++;
     team->entries_given++;
-    if (team->count > team->idle && team->threads < team->most)
-        start_locked(team);
+    start_if_wanted_locked(team);
     pthread_cond_signal(&team->given);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/deferred.h"
 
+#include "reactor/again.h"
 #include "util/log.h"
 #include "util/thread.h"
 
@@ -36,6 +37,11 @@ static void serve(void *unused)
     }
 }
 
+static void start_again(struct reactor_source *source, enum reactor_how how);
+
+static const struct reactor_source_ops again_ops = { .expired = start_again };
+static struct reactor_again again; /* for a thread that could not be started */
+
 static void start_locked(void)
 {
     int error = thread_start_detached("ndspi-deferred", serve, NULL);
@@ -45,7 +51,18 @@ static void start_locked(void)
             "cannot start the thread for deferred work: %s; ended connections and adapters are not "
             "freed until it starts (raise the limit on threads)",
             strerror(-error));
+    if (error)
+        reactor_again(&again, &again_ops);
     running = !error;
+}
+
+static void start_again(struct reactor_source *source, enum reactor_how how)
+{
+    (void)source, (void)how;
+    pthread_mutex_lock(&mutex);
+    if (!running && !list_empty(&jobs))
+        start_locked();
+    pthread_mutex_unlock(&mutex);
 }
 
 /* The child of a fork has no thread for its parent's jobs, which are forgotten: their objects are the parent's. */
@@ -56,6 +73,7 @@ static void forked(void)
     list_init(&jobs);
     jobs_done = jobs_given;
     running = false;
+    again = (struct reactor_again){ 0 };
 }
 
 __attribute__((constructor)) static void watch_forks(void)

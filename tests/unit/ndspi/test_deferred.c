@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/forks.h"
+#include "tests/support/no_threads.h"
 #include "tests/unit/util/cmocka_test.h"
 
 #include "ndspi/core/deferred.h"
+#include "reactor/reactor.h"
 
 #include <dirent.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct job {
@@ -44,6 +47,37 @@ static unsigned threads(void)
         count++;
     closedir(dir);
     return count;
+}
+
+static void tell(struct nd_deferred *deferred)
+{
+    (void)deferred;
+    sem_post(&go);
+}
+
+static struct nd_deferred lonely = { .run = tell };
+
+static void defer_lonely(void)
+{
+    nd_defer(&lonely);
+}
+
+/* First: no thread has been started yet, and nobody defers more. The reactor has its thread, as with an adapter. */
+static void test_deferred_thread_that_cannot_start_is_tried_again(void **state)
+{
+    static const struct reactor_source_ops none;
+    static struct reactor_source source;
+    struct timespec end;
+
+    (void)state;
+    sem_init(&go, 0, 0);
+    reactor_source_init(&source, &none, -1);
+    assert_int_equal(reactor_add(&source, 0), 0);
+    if (!without_threads(defer_lonely))
+        skip();
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 60;
+    assert_int_equal(sem_timedwait(&go, &end), 0);
 }
 
 static void test_deferred_runs_jobs_in_order_on_another_thread(void **state)
@@ -137,6 +171,7 @@ static void test_deferred_of_a_forked_child_has_a_thread_and_jobs_of_its_own(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_deferred_thread_that_cannot_start_is_tried_again),
         cmocka_unit_test(test_deferred_runs_jobs_in_order_on_another_thread),
         cmocka_unit_test(test_deferred_keeps_one_thread),
         cmocka_unit_test(test_deferred_thread_takes_no_signals),
