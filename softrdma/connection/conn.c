@@ -233,6 +233,31 @@ static int entries_with(const struct iovec *iov, int count, size_t octets)
 }
 
 /*
+ * Writing is over. The receive side finds that, too, after what arrived before: a share is broken for both sides, and
+ * TCP has ended, or is ended here.
+ */
+static void fail_tx(struct srd_conn *conn, int error)
+{
+    atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
+    if (conn->shared)
+        return;
+    switch (error) {
+    case EPIPE:
+    case ECONNRESET:
+    case ENOTCONN:
+    case ETIMEDOUT:
+    case EHOSTUNREACH:
+    case ENETUNREACH: return;
+    default: break;
+    }
+    log_limited(LOG_WARN, LOG_SOFT,
+        "queue pair 0x%x: cannot send: %s; its connection ends (does a seccomp filter or a "
+        "security module forbid it?)",
+        conn->qp->qp.qp_num, strerror(error));
+    shutdown(conn->source.fd, SHUT_RDWR);
+}
+
+/*
  * TX lock held, stream phase.
  * left  in, out: of the turn
  * all   out; false: a waiting thread sends the rest
@@ -269,10 +294,10 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
             actions |= srd_stream_tx_done(conn->qp, 0, now_ms);
             if (error == EINTR)
                 continue;
-            if (error == EAGAIN || error == ENOBUFS)
+            if (error == EAGAIN || error == ENOBUFS || (error == ENOMEM && !conn->shared))
                 atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
-            else /* the receive side finds it too, after what arrived before */
-                atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
+            else
+                fail_tx(conn, error);
             if (conn->shared)
                 srd_shared_again(conn);
             break;

@@ -17,7 +17,7 @@ nd_test(NAME softrdma.churn SOURCES cm/test_churn.c pair.c LINK softrdma_interna
 nd_test(NAME softrdma.device SOURCES device/test_device.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.conn_end SOURCES connection/test_end.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_conn_end PRIVATE
-    -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create,--wrap=srd_stream_tx)
+    -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create,--wrap=srd_stream_tx,--wrap=sendmsg)
 nd_test(NAME softrdma.cm_waits SOURCES cm/test_waits.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event,--wrap=srd_stream_start)

@@ -5,11 +5,14 @@
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/qp.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -292,6 +295,70 @@ static void time_to_close_that_is_found_late_begins_anew(void **state)
     pair_close(&pair);
 }
 
+/* The socket by which nothing may be sent any more: as where a security module forbids it. */
+static _Atomic int forbidden_fd = -1;
+static _Atomic int forbidden_error;
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    if (fd != atomic_load(&forbidden_fd))
+        return __real_sendmsg(fd, message, flags);
+    errno = atomic_load(&forbidden_error);
+    if (errno == ENOMEM) /* for once */
+        atomic_store(&forbidden_fd, -1);
+    return -1;
+}
+
+/* Returns whether data goes by TCP. */
+static bool connect_for_sends(int error)
+{
+    struct srd_conn *conn;
+
+    pair_connect(&pair, "127.0.0.1");
+    if (strcmp(srd_query_path(pair.active.qp), "tcp")) {
+        pair_close(&pair);
+        return false;
+    }
+    conn = srd_qp_conn(srd_qp_from(pair.active.qp));
+    atomic_store(&forbidden_error, error);
+    atomic_store(&forbidden_fd, conn->source.fd);
+    srd_conn_unref(conn);
+    end_post(&pair.active, IBV_WR_RDMA_WRITE, 8, 0, END_MEMORY / 2, &pair.passive, 0, 0);
+    return true;
+}
+
+/* The receiving side would not find it, so the Write would neither complete nor fail. */
+static void a_send_that_fails_by_itself_ends_the_connection(void **state)
+{
+    struct ibv_wc wc;
+
+    (void)state;
+    if (!connect_for_sends(EACCES))
+        skip();
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_not_equal(wc.status, IBV_WC_SUCCESS);
+    atomic_store(&forbidden_fd, -1);
+    pair_close(&pair);
+}
+
+static void a_send_without_memory_is_tried_again(void **state)
+{
+    struct ibv_wc wc;
+
+    (void)state;
+    if (!connect_for_sends(ENOMEM))
+        skip();
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    assert_int_equal(atomic_load(&forbidden_fd), -1);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +366,8 @@ int main(void)
         cmocka_unit_test(closed_while_its_queue_pair_goes),
         cmocka_unit_test(end_of_a_stream_that_is_found_late_is_waited_for_at_rest),
         cmocka_unit_test(time_to_close_that_is_found_late_begins_anew),
+        cmocka_unit_test(a_send_that_fails_by_itself_ends_the_connection),
+        cmocka_unit_test(a_send_without_memory_is_tried_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
