@@ -100,14 +100,17 @@ static void test_event_outlives_its_first_handle(void **state)
 
 static void test_objects_with_names(void **state)
 {
-    HANDLE event = checked(CreateEventA(NULL, FALSE, TRUE, "ndspi-inherit")), opened;
-    HANDLE semaphore = checked(CreateSemaphoreA(&inherited, 0, 2, "Global\\ndspi-inherit-units"));
-    HANDLE mutex = checked(CreateMutexA(&inherited, FALSE, NULL));
+    HANDLE mutex = checked(CreateMutexA(&inherited, FALSE, NULL)), event, opened, semaphore;
+    char name[48], units[48]; /* this process's own: the test may run several times at once */
     LONG before = 77;
 
     (void)state;
+    snprintf(name, sizeof(name), "ndspi-inherit-%u", (unsigned)GetCurrentProcessId());
+    snprintf(units, sizeof(units), "Global\\%s-units", name);
+    event = checked(CreateEventA(NULL, FALSE, TRUE, name));
+    semaphore = checked(CreateSemaphoreA(&inherited, 0, 2, units));
     assert_int_equal(run("set", event), SPEC_ERROR_INVALID_HANDLE);
-    opened = checked(OpenEventA(EVENT_MODIFY_STATE | SYNCHRONIZE, TRUE, "ndspi-inherit"));
+    opened = checked(OpenEventA(EVENT_MODIFY_STATE | SYNCHRONIZE, TRUE, name));
     assert_int_equal(run("wait", opened), 0);
     assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
     assert_int_equal(run("release", semaphore), 0);
