@@ -200,16 +200,18 @@ void srd_stag_unpin(struct srd_stag_entry *entry)
 static enum ibv_wc_status bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
 {
-    const int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    const unsigned remote =
+        IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
     struct srd_stag_entry *region = find_locked(table, bind->region_key);
 
     if (!region || region->window || region->key != bind->region_key)
         return IBV_WC_MW_BIND_ERR;
     if (region->pd != window->pd || window->pd != ((struct ibv_qp *)qp)->pd)
         return IBV_WC_MW_BIND_ERR;
-    if (window->valid || new_rkey >> 8 != window->key >> 8 || new_rkey == window->key)
+    if (window->valid || (new_rkey == window->key && window->used))
         return IBV_WC_MW_BIND_ERR;
-    if (!(region->access & IBV_ACCESS_MW_BIND) || (bind->access & ~(unsigned)remote))
+    /* Local writing is no right of a peer's; rdma-core's tests name it. */
+    if (!(region->access & IBV_ACCESS_MW_BIND) || bind->access & ~(remote | IBV_ACCESS_LOCAL_WRITE))
         return IBV_WC_MW_BIND_ERR;
     if ((bind->access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
         !(region->access & IBV_ACCESS_LOCAL_WRITE))
@@ -220,10 +222,10 @@ static enum ibv_wc_status bind_locked(struct srd_stag_table *table, struct srd_q
     window->key = new_rkey;
     window->addr = bind->addr;
     window->length = bind->length;
-    window->access = (int)bind->access;
+    window->access = (int)(bind->access & remote);
     window->qp = qp;
     window->region = region;
-    window->valid = true;
+    window->valid = window->used = true;
     region->windows++;
     list_add_tail(&table->bound, &window->bound_node);
     return IBV_WC_SUCCESS;

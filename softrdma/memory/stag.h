@@ -30,6 +30,7 @@ struct srd_stag_entry {
     _Atomic uint32_t pins;       /* accesses under way; top bit: a thread waits for them to end */
     bool window;
     bool valid; /* a region always; a fast one while registered; a window while bound */
+    bool used;  /* a window: it was bound under its key */
     int access;
     unsigned windows; /* bound on this region */
     uint64_t addr, length;
@@ -105,7 +106,8 @@ static inline uint8_t *srd_stag_at(
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
  * window    in: of the request (srd_mw_entry); its memory is not read unless it is in the table
- * new_rkey  in: the key the poster chose (ibv_inc_rkey of the window's last)
+ * new_rkey  in: the window's index with the octet that the poster chose (ibv_inc_rkey of its last); not that of the
+ *           key under which it was bound last
  * Returns a wc status: SUCCESS, MW_BIND_ERR (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
  */
 enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,

@@ -119,6 +119,14 @@ static __attribute__((noinline)) bool fill_extension(
     return may_extend(sq, SRD_ABSENT_ATOMICS);
 }
 
+/* The low 8 bits of the key are the caller's to choose; the rest is the window's, whatever the caller has there. */
+static uint32_t key_to_bind(const struct ibv_mw *mw, uint32_t rkey)
+{
+    const uint32_t octet = 0xFF;
+
+    return (mw->rkey & ~octet) | (rkey & octet);
+}
+
 /* The opcode and what of the request depends on it. Returns false for what this device has not. */
 static bool fill_opcode(const struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
@@ -147,9 +155,11 @@ static bool fill_opcode(const struct srd_sq *sq, struct srd_sqe *sqe, const stru
         sqe->rkey = wr->invalidate_rkey;
         return true;
     case IBV_WR_BIND_MW:
+        if (!wr->bind_mw.mw)
+            return false;
         sqe->kind = SRD_SQE_BIND;
-        sqe->rkey = wr->bind_mw.rkey;
-        return wr->bind_mw.mw != NULL;
+        sqe->rkey = key_to_bind(wr->bind_mw.mw, wr->bind_mw.rkey);
+        return true;
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_ATOMIC_CMP_AND_SWP:

@@ -296,12 +296,13 @@ static void spoil_bind(struct host *host, struct ibv_send_wr *wr, uint32_t key)
 {
     struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
 
-    switch (below(6)) {
+    /* The key that a window was made with is good for the first Bind. */
+    switch (below(key == wr->bind_mw.mw->rkey ? 5 : 6)) {
     case 0: info->length = 0; break;
     case 1: info->mr = host->other; break;
     case 2: info->mr = host->write_only; break; /* no window may be bound on it */
     case 3: info->addr += MEMORY_OCTETS; break;
-    case 4: info->mw_access_flags |= IBV_ACCESS_LOCAL_WRITE; break;
+    case 4: info->mw_access_flags |= IBV_ACCESS_ON_DEMAND; break;
     default: wr->bind_mw.rkey = key; break;
     }
 }

@@ -229,6 +229,38 @@ static void a_window_needs_a_region_that_allows_it(void **state)
     assert_int_equal(srd_dealloc_pd(other), 0);
 }
 
+/* The key that it was made with has named nothing yet: a caller may choose its octet, too. */
+static void a_window_may_be_bound_under_its_first_key(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_2);
+
+    assert_int_equal(
+        bind_window(end, mw, mw->rkey, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_SUCCESS);
+    assert_int_equal(srd_stag_invalidate(srd_qp_from(end->qp), mw->rkey, false), SRD_STAG_OK);
+    assert_int_equal(
+        bind_window(end, mw, mw->rkey, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_MW_BIND_ERR);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+/* ibv_bind_mw(3) has the rights of peers; rdma-core's tests pass IBV_ACCESS_LOCAL_WRITE with them or alone. */
+static void local_write_among_the_rights_of_a_window_means_nothing(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_2);
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+    uint64_t base = (uintptr_t)end->memory;
+
+    assert_int_equal(
+        bind_window(end, mw, key, end->mr, 0, 8, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND),
+        IBV_WC_MW_BIND_ERR);
+    assert_int_equal(
+        bind_window(end, mw, key, end->mr, 0, 8, IBV_ACCESS_LOCAL_WRITE), IBV_WC_SUCCESS);
+    assert_int_equal(pin(end, key, base, 8, IBV_ACCESS_REMOTE_WRITE, true), SRD_STAG_RIGHTS);
+    assert_int_equal(pin(end, key, base, 8, IBV_ACCESS_LOCAL_WRITE, false), SRD_STAG_INVALID);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
 static void a_window_belongs_to_one_queue_pair(void **state)
 {
     struct end *end = *state;
@@ -441,6 +473,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(inconsistent_registrations_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_window_gives_its_part_until_invalidated, setup, teardown),
         cmocka_unit_test_setup_teardown(a_window_needs_a_region_that_allows_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_window_may_be_bound_under_its_first_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            local_write_among_the_rights_of_a_window_means_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_window_belongs_to_one_queue_pair, setup, teardown),
         cmocka_unit_test_setup_teardown(type_1_windows_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, setup, teardown),

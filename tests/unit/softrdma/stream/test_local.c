@@ -174,6 +174,37 @@ static void bind_refused(void **state)
     pair_with_soft_peers(bad_bind);
 }
 
+/*
+ * The low 8 bits of a Bind's rkey are the caller's, the rest is the window's: test_qpex.py of rdma-core takes
+ * ibv_inc_rkey of its region's key. It also gives IBV_ACCESS_LOCAL_WRITE, which says nothing of peers.
+ */
+static void key_of_another_index(struct pair *pair)
+{
+    const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mw *mw = ibv_alloc_mw(a->pd, IBV_MW_TYPE_2);
+    uint32_t octet = ibv_inc_rkey(mw->rkey) & 0xFF, key = (mw->rkey & ~UINT32_C(0xFF)) | octet;
+
+    fill(a->mem, 8, 3);
+    post_bind(a, 1, mw, (a->mr->rkey & ~UINT32_C(0xFF)) | octet, a->mr, 0, 8, access);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    post_read(b, 10, 0, 8, at(a, 0), key, 0);
+    pair_pump(pair);
+    expect_wc(b->scq, 10, IBV_WC_SUCCESS);
+    assert_memory_equal(b->mem, a->mem, 8);
+    post_local_inv(a, 2, key);
+    pair_pump(pair);
+    expect_wc(a->scq, 2, IBV_WC_SUCCESS);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void bind_takes_the_octet_of_its_key_alone(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(key_of_another_index);
+}
+
 /* The region is deregistered before the Bind has its turn: behind a Read, by a fence. */
 static void region_gone(struct pair *pair)
 {
@@ -273,6 +304,7 @@ int main(void)
         cmocka_unit_test(no_read_depth_is_an_error),
         cmocka_unit_test(too_long_a_message),
         cmocka_unit_test(bind_refused),
+        cmocka_unit_test(bind_takes_the_octet_of_its_key_alone),
         cmocka_unit_test(bind_to_a_region_that_has_gone),
         cmocka_unit_test(receive_with_a_bad_key),
         cmocka_unit_test(invalidate_waits_for_what_is_sent_of_its_window),
