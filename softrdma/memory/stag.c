@@ -157,12 +157,13 @@ int srd_stag_remove(struct srd_stag_table *table, struct srd_stag_entry *entry)
     return 0;
 }
 
+/* pd: whose regions count. */
 static enum srd_stag_error check_locked(const struct srd_stag_entry *entry, const struct srd_qp *qp,
-    uint32_t key, uint64_t addr, uint64_t length, int access, bool remote)
+    const struct ibv_pd *pd, uint32_t key, uint64_t addr, uint64_t length, int access, bool remote)
 {
     if (!entry || entry->key != key || !entry->valid || (entry->window && !remote))
         return SRD_STAG_INVALID;
-    if (entry->window ? entry->qp != qp : entry->pd != ((const struct ibv_qp *)qp)->pd)
+    if (entry->window ? entry->qp != qp : entry->pd != pd)
         return SRD_STAG_STREAM;
     if (length > UINT64_MAX - addr)
         return SRD_STAG_WRAP;
@@ -175,21 +176,36 @@ static enum srd_stag_error check_locked(const struct srd_stag_entry *entry, cons
     return SRD_STAG_OK;
 }
 
-enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
-    int access, bool remote, struct srd_stag_entry **entry)
+static enum srd_stag_error look_up(struct srd_qp *qp, const struct ibv_pd *pd, uint32_t key,
+    uint64_t addr, uint64_t length, int access, bool remote, struct srd_stag_entry **entry)
 {
     struct srd_stag_table *table = table_of(qp);
     enum srd_stag_error error;
 
     lock_acquire(&table->lock);
     *entry = find_locked(table, key);
-    error = check_locked(*entry, qp, key, addr, length, access, remote);
+    error = check_locked(*entry, qp, pd, key, addr, length, access, remote);
     if (error)
         *entry = NULL;
     else
         atomic_fetch_add_explicit(&(*entry)->pins, 1, memory_order_relaxed);
     lock_release(&table->lock);
     return error;
+}
+
+enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
+    int access, bool remote, struct srd_stag_entry **entry)
+{
+    return look_up(qp, ((const struct ibv_qp *)qp)->pd, key, addr, length, access, remote, entry);
+}
+
+enum srd_stag_error srd_stag_pin_receive(
+    struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length, struct srd_stag_entry **entry)
+{
+    const struct ibv_qp *ibv = (const struct ibv_qp *)qp;
+
+    return look_up(qp, ibv->srq ? ibv->srq->pd : ibv->pd, key, addr, length, IBV_ACCESS_LOCAL_WRITE,
+        false, entry);
 }
 
 void srd_stag_unpin(struct srd_stag_entry *entry)

@@ -80,6 +80,9 @@ enum srd_stag_error {
  */
 enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
     int access, bool remote, struct srd_stag_entry **entry);
+/* The same for what a Receive gives to be written: of a shared queue's, the queue's domain counts. */
+enum srd_stag_error srd_stag_pin_receive(
+    struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length, struct srd_stag_entry **entry);
 void srd_stag_unpin(struct srd_stag_entry *entry);
 /* One more pin, by one who has one. */
 static inline void srd_stag_pin_again(struct srd_stag_entry *entry)

@@ -187,12 +187,15 @@ struct srd_piece {
 int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
     int max, enum srd_stag_error *error);
 
-/* Pins octets of one entry of a scatter list, from position in it on. */
+/* Pins octets of one entry of a scatter list, of a Receive or of a request of ours, from position in it on. */
 static inline enum srd_stag_error srd_rx_pin_entry(struct srd_qp *qp, const struct ibv_sge *sge,
-    uint64_t position, uint64_t octets, struct srd_stag_entry **entry)
+    uint64_t position, uint64_t octets, bool receive, struct srd_stag_entry **entry)
 {
-    return srd_stag_pin(
-        qp, sge->lkey, sge->addr + position, octets, IBV_ACCESS_LOCAL_WRITE, false, entry);
+    uint64_t addr = sge->addr + position;
+
+    return receive
+               ? srd_stag_pin_receive(qp, sge->lkey, addr, octets, entry)
+               : srd_stag_pin(qp, sge->lkey, addr, octets, IBV_ACCESS_LOCAL_WRITE, false, entry);
 }
 
 /*

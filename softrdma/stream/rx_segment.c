@@ -328,7 +328,7 @@ static inline enum srd_rx_result place_send(
 
     if (rx->receive.num_sge != 1)
         return srd_rx_segment_place(qp, data, rx->payload, now_ms, actions);
-    error = srd_rx_pin_entry(qp, sge, rx->send_mo, rx->payload, &entry);
+    error = srd_rx_pin_entry(qp, sge, rx->send_mo, rx->payload, true, &entry);
     if (error)
         return srd_rx_sink_failed(qp, error, now_ms, actions);
     if (__builtin_expect(entry->max_pages, 0)) {

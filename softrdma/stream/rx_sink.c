@@ -49,7 +49,8 @@ static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sg
         here -= position;
         if (here > octets)
             here = octets;
-        *error = srd_rx_pin_entry(qp, &sge[i], position, here, &entry);
+        *error = srd_rx_pin_entry(
+            qp, &sge[i], position, here, qp->stream.rx.sink == SRD_SINK_RECEIVE, &entry);
         if (*error) {
             while (n)
                 srd_stag_unpin(pieces[--n].entry);

@@ -44,6 +44,7 @@ void end_open(struct end *end, unsigned flags)
     memset(end, 0, sizeof(*end));
     end->context = open_device();
     end->pd = srd_alloc_pd(end->context);
+    end->srq_pd = flags & PAIR_SRQ_DOMAIN ? srd_alloc_pd(end->context) : end->pd;
     end->scq = srd_create_cq(end->context, 256, NULL, NULL, 0);
     end->rcq = srd_create_cq(end->context, 256, NULL, NULL, 0);
     end->mem = aligned_alloc(4096, MEM_OCTETS);
@@ -56,7 +57,7 @@ void end_open(struct end *end, unsigned flags)
     attr.send_cq = end->scq;
     attr.recv_cq = end->rcq;
     if (flags & PAIR_SRQ)
-        attr.srq = end->srq = srd_create_srq(end->pd, &srq_attr);
+        attr.srq = end->srq = srd_create_srq(end->srq_pd, &srq_attr);
     end->qp = srd_create_qp(end->pd, &attr);
     assert_non_null(end->qp);
     to_state(end, IBV_QPS_INIT);
@@ -91,6 +92,8 @@ void end_close(struct end *end)
     assert_int_equal(srd_dereg_mr(end->mr), 0);
     assert_int_equal(srd_destroy_cq(end->scq), 0);
     assert_int_equal(srd_destroy_cq(end->rcq), 0);
+    if (end->srq_pd != end->pd)
+        assert_int_equal(srd_dealloc_pd(end->srq_pd), 0);
     assert_int_equal(srd_dealloc_pd(end->pd), 0);
     assert_int_equal(srd_close_device(end->context), 0);
     free(end->mem);
@@ -105,7 +108,7 @@ void pair_open_depths(struct pair *pair, unsigned flags, unsigned seed, uint16_t
     pair->now_ms = clock_now_ms();
     pair->ird = ird;
     pair->ord = ord;
-    end_open(&pair->a, flags & ~PAIR_SRQ);
+    end_open(&pair->a, flags & ~(PAIR_SRQ | PAIR_SRQ_DOMAIN));
     end_open(&pair->b, flags);
     end_start(pair, &pair->b, false);
     end_start(pair, &pair->a, true);

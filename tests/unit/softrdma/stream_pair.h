@@ -19,7 +19,7 @@ enum { MEM_OCTETS = 4 << 20 };
 
 struct end {
     struct ibv_context *context;
-    struct ibv_pd *pd;
+    struct ibv_pd *pd, *srq_pd; /* the same without PAIR_SRQ_DOMAIN */
     struct ibv_cq *scq, *rcq;
     struct ibv_srq *srq;
     struct ibv_qp *qp;
@@ -39,7 +39,8 @@ enum {
     PAIR_SMALL = 8,   /* FPDUs of 256 octets */
     PAIR_NO_RTR = 16, /* client-server model */
     PAIR_RTR_READ = 32,
-    PAIR_HELD = 64, /* the initiator is not released yet */
+    PAIR_HELD = 64,        /* the initiator is not released yet */
+    PAIR_SRQ_DOMAIN = 128, /* the shared queue is in a domain of its own */
 };
 
 struct pair {

@@ -389,9 +389,59 @@ static void the_end_ends_the_wait_for_a_receive(void **state)
     }
 }
 
+static void post_shared(
+    struct end *end, uint64_t wr_id, const struct ibv_mr *mr, uint32_t first, uint32_t second)
+{
+    struct ibv_sge sge[2] = { { at(end, 0), first, mr->lkey },
+        { at(end, first), second, mr->lkey } };
+    struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = sge, .num_sge = second ? 2 : 1 }, *bad;
+
+    assert_int_equal(ibv_post_srq_recv(end->srq, &wr, &bad), 0);
+}
+
+/*
+ * Buffers of a shared queue are of its domain, whatever that of the queue pair which takes them: ibv_create_srq(3)
+ * associates the queue with a domain, and ibv_post_srq_recv(3) knows no queue pair. What a Read brings is no Receive.
+ */
+static void receives_of_a_shared_queue_are_of_its_domain(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 2; form++) {
+        struct pair pair;
+        struct end *a = &pair.a, *b = &pair.b;
+        struct ibv_mr *mr;
+
+        pair_open(&pair, PAIR_SOFT | PAIR_SRQ | PAIR_SRQ_DOMAIN | (form ? PAIR_SMALL : 0), form);
+        mr = srd_reg_mr(b->srq_pd, b->mem, 8192, IBV_ACCESS_LOCAL_WRITE);
+        assert_non_null(mr);
+        fill(a->mem, 4096, 5);
+        post_shared(b, 10, mr, 4096, 0);
+        post_shared(b, 11, mr, 40, 4000);
+        for (unsigned i = 0; i < 2; i++) {
+            memset(b->mem, 0, 4096);
+            post_send(a, 1 + i, 0, 4000, 0);
+            pair_pump(&pair);
+            expect_wc(a->scq, 1 + i, IBV_WC_SUCCESS);
+            expect_wc(b->rcq, 10 + i, IBV_WC_SUCCESS);
+            assert_memory_equal(b->mem, a->mem, 4000);
+        }
+        post_read(b, 12, 4096, 4000, at(a, 0), a->mr->rkey, 0);
+        pair_pump(&pair);
+        expect_wc(b->scq, 12, IBV_WC_SUCCESS);
+        assert_memory_equal(b->mem + 4096, a->mem, 4000);
+        post_shared(b, 13, b->mr, 4096, 0); /* the queue pair's domain */
+        post_send(a, 3, 0, 8, 0);
+        pair_pump(&pair);
+        expect_wc(b->rcq, 13, IBV_WC_LOC_PROT_ERR);
+        assert_int_equal(srd_dereg_mr(mr), 0);
+        pair_close(&pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(receives_of_a_shared_queue_are_of_its_domain),
         cmocka_unit_test(receive_in_time),
         cmocka_unit_test(the_next_held_message_has_its_own_time),
         cmocka_unit_test(a_stream_that_is_told_no_time_looks_at_the_clock),
