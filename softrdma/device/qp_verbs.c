@@ -67,8 +67,8 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 /* --- modify ----------------------------------------------------------------------------------------------------- */
 
 /*
- * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. There is
- * no other state before RTR than INIT, as with iWARP in the kernel (RFC 5040's Idle): libibverbs alone calls it RESET.
+ * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. RESET and
+ * INIT are one before RTR, as with iWARP in the kernel (RFC 5040's Idle), but for their names.
  */
 static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
 {
@@ -244,7 +244,7 @@ int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
         return EIO;
     lock_acquire(&qp->sq.lock);
     *attr = qp->attr;
-    attr->qp_state = attr->cur_qp_state = ibqp->state == IBV_QPS_RESET ? IBV_QPS_INIT : ibqp->state;
+    attr->qp_state = attr->cur_qp_state = ibqp->state;
     attr->cap = qp->init_attr.cap;
     *init_attr = qp->init_attr;
     lock_release(&qp->sq.lock);

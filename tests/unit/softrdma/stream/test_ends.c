@@ -241,10 +241,11 @@ static void states_and_posting(void **state)
     init.recv_cq = end.rcq;
     qp = srd_create_qp(end.pd, &init);
     assert_non_null(qp);
-    /* What libibverbs makes of every queue pair; an iWARP device of the kernel says INIT, and takes receives. */
+    /* ibv_query_qp(3): the current state. An iWARP device of the kernel says INIT, and takes receives, as this one. */
     assert_int_equal(qp->state, IBV_QPS_RESET);
     assert_int_equal(srd_query_qp(qp, &got, 0, &got_init), 0);
-    assert_int_equal(got.qp_state, IBV_QPS_INIT);
+    assert_int_equal(got.qp_state, IBV_QPS_RESET);
+    assert_int_equal(got.cur_qp_state, IBV_QPS_RESET);
     assert_int_equal(ibv_post_recv(qp, &recv, &bad_recv), 0);
     assert_int_equal(ibv_post_send(qp, &send, &bad_send), EINVAL);
     assert_int_equal(srd_modify_qp(qp, &attr, IBV_QP_STATE), EINVAL); /* not from RESET */
@@ -272,6 +273,8 @@ static void states_and_posting(void **state)
     assert_int_equal(ibv_post_send(qp, &send, &bad_send), 0);
     attr.qp_state = IBV_QPS_RESET; /* queued requests end without completions */
     assert_int_equal(srd_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(srd_query_qp(qp, &got, 0, &got_init), 0);
+    assert_int_equal(got.qp_state, IBV_QPS_RESET);
     expect_none(end.scq);
     expect_none(end.rcq);
     assert_int_equal(ibv_post_recv(qp, &recv, &bad_recv), 0);
