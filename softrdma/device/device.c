@@ -316,7 +316,7 @@ int srd_close_device(struct ibv_context *ibv)
     if (users) {
         log_write(LOG_WARN, LOG_DEVICE, "close_device %s: %u objects of the context still exist",
             ibv->device->name, users);
-        return EBUSY;
+        return errno = EBUSY;
     }
     srd_evq_fini(&context->async);
     pthread_mutex_destroy(&ibv->mutex);

@@ -101,7 +101,7 @@ int srd_destroy_srq(struct ibv_srq *ibsrq)
     struct srd_srq *srq = (struct srd_srq *)ibsrq;
 
     if (atomic_load_explicit(&srq->users, memory_order_acquire))
-        return EBUSY;
+        return errno = EBUSY;
     srd_async_forget(ibsrq->context, ibsrq);
     srd_pd_put(ibsrq->pd);
     srd_rq_fini(&srq->rq);

@@ -50,7 +50,7 @@ int srd_dealloc_pd(struct ibv_pd *ibv)
     if (users) {
         log_write(LOG_INFO, LOG_SOFT,
             "dealloc_pd: %u regions, windows or queues of the domain still exist", users);
-        return EBUSY;
+        return errno = EBUSY;
     }
     atomic_fetch_sub_explicit(&srd_context_from(ibv->context)->users, 1, memory_order_release);
     free(pd);
@@ -239,7 +239,7 @@ int srd_dereg_mr(struct ibv_mr *ibv)
                     : srd_stag_remove(&srd_device_of(ibv->context)->stags, &mr->entry);
 
     if (error)
-        return error;
+        return errno = error;
     srd_pd_put(ibv->pd);
     free_region(mr);
     return 0;

@@ -47,7 +47,7 @@ int srd_destroy_comp_channel(struct ibv_comp_channel *ibv)
     struct srd_channel *channel = from(ibv);
 
     if (atomic_load_explicit(&channel->users, memory_order_acquire))
-        return EBUSY;
+        return errno = EBUSY;
     srd_evq_fini(&channel->q);
     atomic_fetch_sub_explicit(&srd_context_from(ibv->context)->users, 1, memory_order_release);
     free(channel);

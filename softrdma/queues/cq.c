@@ -127,7 +127,7 @@ int srd_destroy_cq(struct ibv_cq *ibv)
 
     if (users) {
         log_write(LOG_INFO, LOG_CQ, "destroy_cq: %u queues still complete into it", users);
-        return EBUSY;
+        return errno = EBUSY;
     }
     if (!srd_stale(ibv->context))
         srd_async_forget(ibv->context, ibv);

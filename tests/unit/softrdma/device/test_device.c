@@ -5,6 +5,8 @@
  * there.
  */
 #include "tests/unit/softrdma/pair.h"
+#include "softrdma/memory/memory.h"
+#include "softrdma/queues/qp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -135,6 +137,55 @@ static void what_is_reported_can_be_created_together(void **state)
     assert_int_equal(srd_close_device(context), 0);
 }
 
+/*
+ * A return of EBUSY says what errno says: ibv_alloc_pd(3) and its kind return "the value of errno on failure", and
+ * programs print that.
+ */
+static void expect_busy(int result)
+{
+    assert_int_equal(result, EBUSY);
+    assert_int_equal(errno, EBUSY);
+    errno = 0;
+}
+
+static void what_is_in_use_is_busy_in_errno_too(void **state)
+{
+    static uint8_t memory[64];
+    struct ibv_context *context = open_right();
+    struct ibv_pd *pd = srd_alloc_pd(context);
+    struct ibv_comp_channel *channel = srd_create_comp_channel(context);
+    struct ibv_cq *cq = srd_create_cq(context, 1, NULL, channel, 0);
+    struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+    struct ibv_srq *srq = srd_create_srq(pd, &srq_init);
+    struct ibv_qp_init_attr init = {
+        .qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq, .srq = srq
+    };
+    struct ibv_mr *mr = srd_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_MW_BIND);
+    struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+    struct srd_bind bind = { .region_key = mr->rkey, .addr = (uintptr_t)memory, .length = 8 };
+    struct ibv_qp *qp = srd_create_qp(pd, &init);
+
+    (void)state;
+    assert_non_null(qp);
+    assert_int_equal(
+        srd_stag_bind(srd_qp_from(qp), srd_mw_entry(mw), mw->rkey, &bind), IBV_WC_SUCCESS);
+    errno = 0;
+    expect_busy(srd_dereg_mr(mr));
+    expect_busy(srd_destroy_srq(srq));
+    expect_busy(srd_destroy_cq(cq));
+    expect_busy(srd_destroy_comp_channel(channel));
+    expect_busy(srd_dealloc_pd(pd));
+    expect_busy(srd_close_device(context));
+    assert_int_equal(srd_destroy_qp(qp), 0);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+    assert_int_equal(srd_dereg_mr(mr), 0);
+    assert_int_equal(srd_destroy_srq(srq), 0);
+    assert_int_equal(srd_destroy_cq(cq), 0);
+    assert_int_equal(srd_destroy_comp_channel(channel), 0);
+    assert_int_equal(srd_dealloc_pd(pd), 0);
+    assert_int_equal(srd_close_device(context), 0);
+}
+
 static void an_address_leads_to_its_device(void **state)
 {
     struct rdma_event_channel *events = srd_create_event_channel();
@@ -235,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_gid_table_has_to_take_all_entries),
         cmocka_unit_test(a_device_has_a_vendor_and_a_port),
         cmocka_unit_test(what_is_reported_can_be_created_together),
+        cmocka_unit_test(what_is_in_use_is_busy_in_errno_too),
         cmocka_unit_test(an_address_leads_to_its_device),
         cmocka_unit_test(loopback_of_no_device_is_like_the_wildcard),
         cmocka_unit_test(a_wildcard_listener_serves_all_devices),
