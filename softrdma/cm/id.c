@@ -99,6 +99,7 @@ struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context)
     id->ibv.qp_type = IBV_QPT_RC;
     id->fd = -1;
     id->rnr_retries = SRD_RNR_FOR_EVER;
+    id->ack_timeout = SRD_CM_ACK_TIMEOUT;
     list_init(&id->half_open);
     list_node_init(&id->half_open_node);
     list_node_init(&id->awaited_node);
@@ -362,8 +363,11 @@ static int set_id_option(struct srd_id *id, int optname, const void *optval, siz
         memcpy(&number, optval, sizeof(number));
         *(optname == RDMA_OPTION_ID_AFONLY ? &id->af_only : &id->reuse_addr) = number != 0;
         return 0;
-    case RDMA_OPTION_ID_ACK_TIMEOUT: /* TCP has its own */
-        return optlen == sizeof(uint8_t) ? 0 : EINVAL;
+    case RDMA_OPTION_ID_ACK_TIMEOUT:
+        if (optlen != sizeof(uint8_t) || *(const uint8_t *)optval > SRD_CM_ACK_TIMEOUT_MAX)
+            return EINVAL;
+        id->ack_timeout = *(const uint8_t *)optval;
+        return 0;
     default: return ENOSYS;
     }
 }

@@ -90,6 +90,9 @@ struct srd_cm_event {
  */
 enum { SRD_CM_RECORDS = 3 };
 
+/* Of a queue pair, as IBV_QP_TIMEOUT. */
+enum { SRD_CM_ACK_TIMEOUT = 14, SRD_CM_ACK_TIMEOUT_MAX = 31 };
+
 struct srd_id {
     struct rdma_cm_id ibv; /* first */
     struct srd_id_tail tail;
@@ -103,6 +106,7 @@ struct srd_id {
     /* the program left the port to us: it may be changed until the connection is made */
     bool any_port;
     uint8_t tos;
+    uint8_t ack_timeout;       /* 5 bits; for queries: TCP has its own */
     struct srd_device *device; /* NULL: not bound to one */
     int fd;                    /* the bound socket, until conn or source has it; -1: none */
     struct srd_conn *conn;

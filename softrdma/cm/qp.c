@@ -96,7 +96,7 @@ static void fill_attr(const struct srd_id *id, struct ibv_qp_attr *attr, int *ma
                  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
         break;
     default:
-        attr->timeout = 14;
+        attr->timeout = id->ack_timeout;
         attr->retry_cnt = 7;
         attr->rnr_retry = id->rnr_retries;
         attr->max_rd_atomic = (uint8_t)id->params.ord;

@@ -205,6 +205,41 @@ static void rnr_retries_are_those_of_connect_and_accept(void **state)
     pair_close(&pair);
 }
 
+static int set_ack_timeout(struct end *end, const void *value, size_t octets)
+{
+    uint8_t copy[4] = { 0 };
+
+    memcpy(copy, value, octets);
+    errno = 0;
+    return srd_set_option(end->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, copy, octets);
+}
+
+/* What rdma_set_option took shows in rdma_init_qp_attr and ibv_query_qp(3), as with the kernel's devices: 5 bits. */
+static void an_ack_timeout_that_was_set_can_be_queried(void **state)
+{
+    const uint8_t timeout = 17, too_long = 32;
+    const int wide = 17;
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+    struct pair pair;
+
+    (void)state;
+    pair_prepare(&pair, "127.0.0.1");
+    assert_int_equal(set_ack_timeout(&pair.active, &wide, sizeof(wide)), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(set_ack_timeout(&pair.active, &too_long, 1), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(set_ack_timeout(&pair.active, &timeout, 1), 0);
+    pair_request(&pair, 4);
+    pair_accept(&pair, 4);
+    pair_establish(&pair);
+    assert_int_equal(srd_query_qp(pair.active.qp, &attr, IBV_QP_TIMEOUT, &init), 0);
+    assert_int_equal(attr.timeout, timeout);
+    assert_int_equal(srd_query_qp(pair.passive.qp, &attr, IBV_QP_TIMEOUT, &init), 0);
+    assert_int_equal(attr.timeout, 14);
+    pair_close(&pair);
+}
+
 static void passive_reject_carries_private_data(void **state)
 {
     struct rdma_cm_event *event;
@@ -667,6 +702,7 @@ int main(void)
         cmocka_unit_test(destroyed_queue_pair_disconnects_its_peer),
         cmocka_unit_test(private_data_and_limits_arrive),
         cmocka_unit_test(rnr_retries_are_those_of_connect_and_accept),
+        cmocka_unit_test(an_ack_timeout_that_was_set_can_be_queried),
         cmocka_unit_test(passive_reject_carries_private_data),
         cmocka_unit_test(active_reject_carries_private_data),
         cmocka_unit_test(active_gone_before_the_rtr_is_a_rejection),
