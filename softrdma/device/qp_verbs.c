@@ -356,6 +356,23 @@ int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr 
     return post(qp, wr, bad_wr, false);
 }
 
+int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+    struct ibv_send_wr wr = {
+        .wr_id = bind->wr_id, .send_flags = bind->send_flags, .opcode = IBV_WR_BIND_MW
+    };
+    uint32_t key = srd_mw_next_key(mw);
+    int error;
+
+    wr.bind_mw.mw = mw;
+    wr.bind_mw.rkey = key;
+    wr.bind_mw.bind_info = bind->bind_info;
+    error = srd_post_all(qp, &wr);
+    if (!error)
+        mw->rkey = key;
+    return error;
+}
+
 int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr)
 {
     struct ibv_send_wr *bad;

@@ -4,8 +4,8 @@
  * comparing pointers.
  *
  * Nothing is pinned: a socket copies. But what is registered has to exist, as it would for hardware; when a program
- * unmaps registered memory, the request that uses it next fails (dma.h). Windows are of type 2B only; requests bind
- * and invalidate them, see stag.c.
+ * unmaps registered memory, the request that uses it next fails (dma.h). Windows are of type 1, or of 2B; requests
+ * bind and invalidate them, see stag.c.
  */
 #include "softrdma/memory/memory.h"
 
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* --- protection domains ------------------------------------------------------------------------------------------- */
@@ -250,6 +251,7 @@ int srd_dereg_mr(struct ibv_mr *ibv)
 struct srd_mw {
     struct ibv_mw ibv; /* first */
     struct srd_stag_entry entry;
+    uint8_t step; /* type 1: odd, so that its keys repeat after 256 binds, in an order of its own */
 };
 
 struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw)
@@ -260,8 +262,13 @@ struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw)
 struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
     struct srd_mw *mw;
-    int error = srd_stale(pd->context) ? EIO : type != IBV_MW_TYPE_2 ? EOPNOTSUPP : 0;
+    uint8_t step = 0;
+    int error = srd_stale(pd->context) ? EIO : 0;
 
+    if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
+        error = EINVAL;
+    else if (!error && getrandom(&step, sizeof(step), 0) != sizeof(step))
+        error = ENOMEM;
     if (error) {
         errno = error;
         return NULL;
@@ -272,6 +279,8 @@ struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
     mw->ibv = (struct ibv_mw){ .context = pd->context, .pd = pd, .type = type };
     mw->entry.pd = pd;
     mw->entry.window = true;
+    mw->entry.by_domain = type == IBV_MW_TYPE_1;
+    mw->step = step | 1;
     error = srd_stag_add(&srd_device_of(pd->context)->stags, &mw->entry);
     if (error) {
         free(mw);
@@ -295,8 +304,9 @@ int srd_dealloc_mw(struct ibv_mw *ibv)
     return 0;
 }
 
-int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+uint32_t srd_mw_next_key(const struct ibv_mw *mw)
 {
-    (void)qp, (void)mw, (void)bind;
-    return EINVAL; /* for type 1 windows, of which there are none */
+    const uint32_t octet = 0xFF;
+
+    return (mw->rkey & ~octet) | ((mw->rkey + ((const struct srd_mw *)mw)->step) & octet);
 }

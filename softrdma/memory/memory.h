@@ -21,9 +21,11 @@ void srd_pd_put(struct ibv_pd *pd);
 struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw);
 struct srd_stag_entry *srd_mr_entry(struct ibv_mr *mr);
 
+/* The key for the next bind of a type 1 window. */
+uint32_t srd_mw_next_key(const struct ibv_mw *mw);
+
 /* context->ops. Conventions of ibv_*. */
 struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int srd_dealloc_mw(struct ibv_mw *mw);
-int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
 #endif

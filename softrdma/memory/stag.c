@@ -163,7 +163,7 @@ static enum srd_stag_error check_locked(const struct srd_stag_entry *entry, cons
 {
     if (!entry || entry->key != key || !entry->valid || (entry->window && !remote))
         return SRD_STAG_INVALID;
-    if (entry->window ? entry->qp != qp : entry->pd != pd)
+    if (entry->window && !entry->by_domain ? entry->qp != qp : entry->pd != pd)
         return SRD_STAG_STREAM;
     if (length > UINT64_MAX - addr)
         return SRD_STAG_WRAP;
@@ -213,49 +213,86 @@ void srd_stag_unpin(struct srd_stag_entry *entry)
     drop_pin(entry, 1);
 }
 
-static enum ibv_wc_status bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
+/* Whether the request is one that can be executed. */
+static bool may_bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
 {
     const unsigned remote =
         IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-    struct srd_stag_entry *region = find_locked(table, bind->region_key);
+    struct srd_stag_entry *region;
 
-    if (!region || region->window || region->key != bind->region_key)
-        return IBV_WC_MW_BIND_ERR;
-    if (region->pd != window->pd || window->pd != ((struct ibv_qp *)qp)->pd)
-        return IBV_WC_MW_BIND_ERR;
-    if (window->valid || (new_rkey == window->key && window->used))
-        return IBV_WC_MW_BIND_ERR;
+    if (window->pd != ((struct ibv_qp *)qp)->pd || (new_rkey == window->key && window->used))
+        return false;
+    if (window->by_domain && !bind->length)
+        return true;
+    region = find_locked(table, bind->region_key);
+    if (!region || region->window || region->key != bind->region_key || region->pd != window->pd)
+        return false;
+    if (window->valid && !window->by_domain)
+        return false;
     /* Local writing is no right of a peer's; rdma-core's tests name it. */
     if (!(region->access & IBV_ACCESS_MW_BIND) || bind->access & ~(remote | IBV_ACCESS_LOCAL_WRITE))
-        return IBV_WC_MW_BIND_ERR;
+        return false;
     if ((bind->access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
         !(region->access & IBV_ACCESS_LOCAL_WRITE))
-        return IBV_WC_MW_BIND_ERR;
-    if (!bind->length || bind->addr < region->addr || bind->length > region->length ||
-        bind->addr - region->addr > region->length - bind->length)
-        return IBV_WC_MW_BIND_ERR;
+        return false;
+    return bind->length && bind->addr >= region->addr && bind->length <= region->length &&
+           bind->addr - region->addr <= region->length - bind->length;
+}
+
+/* Of a window that nothing is bound to any more. */
+static void bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
+    struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
+{
     window->key = new_rkey;
+    window->used = true;
+    if (!bind->length)
+        return;
     window->addr = bind->addr;
     window->length = bind->length;
-    window->access = (int)(bind->access & remote);
-    window->qp = qp;
-    window->region = region;
-    window->valid = window->used = true;
-    region->windows++;
+    window->access = (int)(bind->access & ~(unsigned)IBV_ACCESS_LOCAL_WRITE);
+    window->qp = window->by_domain ? NULL : qp;
+    window->region = find_locked(table, bind->region_key);
+    window->valid = true;
+    window->region->windows++;
     list_add_tail(&table->bound, &window->bound_node);
-    return IBV_WC_SUCCESS;
+}
+
+/* Nobody reaches the window's memory any more. True: by accesses under way, for which the caller waits. */
+static bool take_back_locked(struct srd_stag_entry *window)
+{
+    if (window->valid)
+        unbind_locked(window);
+    if (!(atomic_load_explicit(&window->pins, memory_order_acquire) & PIN_COUNT))
+        return false;
+    atomic_fetch_add_explicit(&window->pins, PIN_REVOKER, memory_order_relaxed);
+    return true;
 }
 
 enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
     uint32_t new_rkey, const struct srd_bind *bind)
 {
     struct srd_stag_table *table = table_of(qp);
-    enum ibv_wc_status status = IBV_WC_LOC_QP_OP_ERR;
+    enum ibv_wc_status status;
 
-    lock_acquire(&table->lock);
-    if (find_locked(table, new_rkey) == window && bind->region_key)
-        status = bind_locked(table, qp, window, new_rkey, bind);
+    for (;;) {
+        lock_acquire(&table->lock);
+        status = IBV_WC_LOC_QP_OP_ERR;
+        if (find_locked(table, new_rkey) != window ||
+            !(bind->region_key || (window->by_domain && !bind->length)))
+            break;
+        status = IBV_WC_MW_BIND_ERR;
+        if (!may_bind_locked(table, qp, window, new_rkey, bind))
+            break;
+        if (!window->by_domain || !take_back_locked(window)) {
+            bind_locked(table, qp, window, new_rkey, bind);
+            status = IBV_WC_SUCCESS;
+            break;
+        }
+        lock_release(&table->lock);
+        await_pins(window, PIN_COUNT);
+        drop_pin(window, PIN_REVOKER); /* from here on it may be deallocated */
+    }
     lock_release(&table->lock);
     return status;
 }
@@ -394,6 +431,8 @@ static enum srd_stag_error check_invalidate_locked(
 {
     if (!entry || entry->key != rkey || !entry->valid)
         return SRD_STAG_INVALID;
+    if (entry->by_domain)
+        return SRD_STAG_NO_INVALIDATE;
     if (entry->window)
         return entry->qp == qp ? SRD_STAG_OK : SRD_STAG_STREAM;
     if (!entry->max_pages)

@@ -2,7 +2,7 @@
 /*
  * stag.h - the STag table: what a local key or a peer's STag may reach.
  *
- * One table per device. An entry is a region, a fast region (one of pages, registered by requests), a type 2 window, or
+ * One table per device. An entry is a region, a fast region (one of pages, registered by requests), a window, or
  * nothing; its 32-bit name is a random 24-bit-sparse
  * index plus a key octet that changes at each reuse (RFC 5042). Every look-up checks key, protection domain, queue
  * pair, rights and bounds for [addr, addr + length) anew and pins the entry; dereg and invalidate take the entry out
@@ -29,13 +29,15 @@ struct srd_stag_entry {
     uint32_t key;                /* index << 8 | key octet */
     _Atomic uint32_t pins;       /* accesses under way; top bit: a thread waits for them to end */
     bool window;
+    bool
+        by_domain; /* a window of type 1: any queue pair of its domain serves it, and binds alone change it */
     bool valid; /* a region always; a fast one while registered; a window while bound */
     bool used;  /* a window: it was bound under its key */
     int access;
     unsigned windows; /* bound on this region */
     uint64_t addr, length;
     struct ibv_pd *pd;
-    struct srd_qp *qp;             /* window: the queue pair it is bound to */
+    struct srd_qp *qp;             /* type 2 window: the queue pair it is bound to */
     struct srd_stag_entry *region; /* window: what it is bound to */
     struct list_node bound_node;
     /* a fast region; what is registered changes only without pins */
@@ -107,7 +109,9 @@ static inline uint8_t *srd_stag_at(
 }
 
 /*
- * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
+ * srd_stag_bind - execute a posted IBV_WR_BIND_MW, or ibv_bind_mw, at its place in the send queue. One of a type 1
+ * window replaces what it was bound to, with length 0 by nothing, and waits for pins of other threads; the caller must
+ * hold none on it.
  * window    in: of the request (srd_mw_entry); its memory is not read unless it is in the table
  * new_rkey  in: the window's index with the octet that the poster chose (ibv_inc_rkey of its last); not that of the
  *           key under which it was bound last

@@ -108,6 +108,8 @@ static inline bool srd_qp_may_send(const struct srd_qp *qp)
 int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 struct ibv_qp *srd_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 
+/* ibv_bind_mw(3), of type 1 windows. */
+int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 /* srd_post_send of the whole list or, with an error, of nothing. */
 int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr);
 

@@ -221,6 +221,7 @@ static void fill_bind(struct srd_sqe_bind *to, const struct ibv_send_wr *wr)
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
 
     to->mw = wr->bind_mw.mw;
+    to->replaces = to->mw->type == IBV_MW_TYPE_1;
     to->bind = (struct srd_bind){ .region_key = info->mr ? info->mr->rkey : 0,
         .addr = info->addr,
         .length = info->length,

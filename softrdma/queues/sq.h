@@ -64,6 +64,7 @@ struct srd_bind {
 
 struct srd_sqe_bind {
     struct ibv_mw *mw;
+    bool replaces; /* of a type 1 window: waits for what is sent of it */
     struct srd_bind bind;
 };
 

@@ -256,12 +256,13 @@ static void put_rtr(struct srd_qp *qp)
 static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
 {
     enum ibv_wc_status status = IBV_WC_SUCCESS;
+    bool revokes = sqe->kind != SRD_SQE_BIND || srd_sqe_bind(sqe)->replaces;
 
+    if (revokes && qp->stream.tx.n_refs)
+        return false; /* would wait for our own pins: when this batch is gone */
     if (sqe->kind == SRD_SQE_BIND) {
         status = srd_stag_bind(
             qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->bind);
-    } else if (qp->stream.tx.n_refs) {
-        return false; /* would wait for our own pins: when this batch is gone */
     } else if (sqe->kind == SRD_SQE_FAST_REG) {
         status = srd_stag_register(qp, sqe->rkey, srd_sqe_fast(sqe));
     } else if (srd_stag_invalidate(qp, sqe->rkey, false)) {

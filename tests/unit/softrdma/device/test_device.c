@@ -119,6 +119,12 @@ static void what_is_reported_can_be_created_together(void **state)
     assert_int_equal(attr.phys_port_cnt, 1);
     assert_int_equal(
         attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B, IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+    assert_int_equal(attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW, IBV_DEVICE_MEM_WINDOW);
+    for (int type = IBV_MW_TYPE_1; type <= IBV_MW_TYPE_2; type++) {
+        struct ibv_mw *mw = ibv_alloc_mw(pd, (enum ibv_mw_type)type);
+        assert_non_null(mw);
+        assert_int_equal(ibv_dealloc_mw(mw), 0);
+    }
     assert_int_equal(
         attr.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS, IBV_DEVICE_MEM_MGT_EXTENSIONS);
     assert_int_equal(attr.node_guid, srd_get_device_guid(context->device));

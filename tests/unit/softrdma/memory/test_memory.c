@@ -282,12 +282,75 @@ static void a_window_belongs_to_one_queue_pair(void **state)
     assert_int_equal(ibv_dealloc_mw(mw), 0);
 }
 
-static void type_1_windows_are_refused(void **state)
+static void windows_have_one_of_two_types(void **state)
 {
     struct end *end = *state;
 
-    assert_null(ibv_alloc_mw(end->pd, IBV_MW_TYPE_1));
-    assert_int_equal(errno, EOPNOTSUPP);
+    errno = 0;
+    assert_null(ibv_alloc_mw(end->pd, (enum ibv_mw_type)3));
+    assert_int_equal(errno, EINVAL);
+}
+
+/*
+ * ibv_bind_mw(3), ibv_alloc_mw(3): the next bind replaces a type 1 window's memory; a bind of length zero takes it
+ * away, or deallocation, and nothing else. It is of a domain, as a region, and outlives the queue pair.
+ */
+static void a_type_1_window_is_bound_again_and_taken_back_by_binds(void **state)
+{
+    struct end *end = *state;
+    struct end second = *end;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_1);
+    struct srd_bind none = { 0 };
+    uint64_t base = (uintptr_t)end->memory;
+    uint32_t key, next, last;
+
+    assert_non_null(mw);
+    end_make_qp(&second);
+    key = ibv_inc_rkey(mw->rkey);
+    next = ibv_inc_rkey(key);
+    last = ibv_inc_rkey(next);
+    assert_int_equal(
+        bind_window(end, mw, key, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_SUCCESS);
+    assert_int_equal(pin(end, key, base, 8, IBV_ACCESS_REMOTE_READ, true), SRD_STAG_OK);
+    assert_int_equal(pin(&second, key, base, 8, IBV_ACCESS_REMOTE_READ, true), SRD_STAG_OK);
+    assert_int_equal(pin(end, key, base, 8, 0, false), SRD_STAG_INVALID); /* no local key */
+    assert_int_equal(srd_stag_invalidate(srd_qp_from(end->qp), key, true), SRD_STAG_NO_INVALIDATE);
+    assert_int_equal(srd_stag_invalidate(srd_qp_from(end->qp), key, false), SRD_STAG_NO_INVALIDATE);
+    assert_int_equal(bind_window(end, mw, next, end->mr, 0, END_MEMORY + 1, 0), IBV_WC_MW_BIND_ERR);
+    assert_int_equal(pin(end, key, base, 8, IBV_ACCESS_REMOTE_READ, true), SRD_STAG_OK);
+    assert_int_equal(
+        bind_window(&second, mw, next, end->mr, 8, 8, IBV_ACCESS_REMOTE_WRITE), IBV_WC_SUCCESS);
+    assert_int_equal(pin(end, key, base, 8, IBV_ACCESS_REMOTE_READ, true), SRD_STAG_INVALID);
+    assert_int_equal(pin(end, next, base + 8, 8, IBV_ACCESS_REMOTE_WRITE, true), SRD_STAG_OK);
+    assert_int_equal(srd_destroy_qp(second.qp), 0);
+    assert_int_equal(pin(end, next, base + 8, 8, IBV_ACCESS_REMOTE_WRITE, true), SRD_STAG_OK);
+    assert_int_equal(srd_dereg_mr(end->mr), EBUSY);
+    assert_int_equal(
+        srd_stag_bind(srd_qp_from(end->qp), srd_mw_entry(mw), last, &none), IBV_WC_SUCCESS);
+    assert_int_equal(pin(end, next, base + 8, 8, IBV_ACCESS_REMOTE_WRITE, true), SRD_STAG_INVALID);
+    assert_int_equal(pin(end, last, base + 8, 8, IBV_ACCESS_REMOTE_WRITE, true), SRD_STAG_INVALID);
+    assert_int_equal(bind_window(end, mw, ibv_inc_rkey(last), end->mr, 0, 8, 0), IBV_WC_SUCCESS);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void a_type_1_window_of_another_domain_is_not_reached(void **state)
+{
+    struct end *end = *state;
+    struct end other = *end;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_1);
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+
+    other.pd = srd_alloc_pd(end->context);
+    end_make_qp(&other);
+    assert_int_equal(
+        bind_window(&other, mw, key, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_MW_BIND_ERR);
+    assert_int_equal(
+        bind_window(end, mw, key, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_SUCCESS);
+    assert_int_equal(
+        pin(&other, key, (uintptr_t)end->memory, 8, IBV_ACCESS_REMOTE_READ, true), SRD_STAG_STREAM);
+    assert_int_equal(srd_destroy_qp(other.qp), 0);
+    assert_int_equal(srd_dealloc_pd(other.pd), 0);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
 }
 
 /* A thread that takes memory away, and how far it is. */
@@ -296,6 +359,7 @@ struct revoker {
     struct ibv_mr *mr;        /* the thread deregisters this */
     struct ibv_qp *destroyed; /* or a queue pair with its windows */
     uint32_t window;          /* or invalidates this key */
+    struct ibv_mw *unbound;   /* or takes this type 1 window's memory away */
     atomic_int thread;
     atomic_bool done;
 };
@@ -309,6 +373,10 @@ static void *take_away(void *arg)
         assert_int_equal(srd_dereg_mr(revoker->mr), 0);
     else if (revoker->destroyed)
         assert_int_equal(srd_destroy_qp(revoker->destroyed), 0);
+    else if (revoker->unbound)
+        assert_int_equal(srd_stag_bind(revoker->qp, srd_mw_entry(revoker->unbound), revoker->window,
+                             &(struct srd_bind){ 0 }),
+            IBV_WC_SUCCESS);
     else
         assert_int_equal(srd_stag_invalidate(revoker->qp, revoker->window, true), SRD_STAG_OK);
     atomic_store(&revoker->done, true);
@@ -351,6 +419,21 @@ static void invalidating_waits_for_accesses(void **state)
     assert_int_equal(bind_window(end, mw, revoker.window, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ),
         IBV_WC_SUCCESS);
     revocation_waits(end, &revoker, revoker.window);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void unbinding_a_type_1_window_waits_for_accesses(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_1);
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+    struct revoker revoker = {
+        .qp = srd_qp_from(end->qp), .unbound = mw, .window = ibv_inc_rkey(key)
+    };
+
+    assert_int_equal(
+        bind_window(end, mw, key, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_SUCCESS);
+    revocation_waits(end, &revoker, key);
     assert_int_equal(ibv_dealloc_mw(mw), 0);
 }
 
@@ -477,7 +560,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             local_write_among_the_rights_of_a_window_means_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_window_belongs_to_one_queue_pair, setup, teardown),
-        cmocka_unit_test_setup_teardown(type_1_windows_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(windows_have_one_of_two_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_type_1_window_is_bound_again_and_taken_back_by_binds, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_type_1_window_of_another_domain_is_not_reached, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            unbinding_a_type_1_window_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(invalidating_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(

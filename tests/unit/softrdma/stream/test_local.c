@@ -205,6 +205,87 @@ static void bind_takes_the_octet_of_its_key_alone(void **state)
     pair_with_soft_peers(key_of_another_index);
 }
 
+/* ibv_bind_mw of octets at an offset of end a; returns the window's key, which has changed. */
+static uint32_t bind_type_1(struct end *a, uint64_t wr_id, struct ibv_mw *mw, size_t offset,
+    uint64_t octets, unsigned access)
+{
+    struct ibv_mw_bind bind = { .wr_id = wr_id,
+        .send_flags = IBV_SEND_SIGNALED,
+        .bind_info = { a->mr, at(a, offset), octets, access } };
+    uint32_t before = mw->rkey;
+
+    assert_int_equal(ibv_bind_mw(a->qp, mw, &bind), 0);
+    assert_true(mw->rkey >> 8 == before >> 8 && mw->rkey != before);
+    return mw->rkey;
+}
+
+/* ibv_bind_mw(3): the key is known at once and works behind the completion; rdma-core's test_mw_type1 and its kind. */
+static void bind_replaces(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mw *mw = ibv_alloc_mw(a->pd, IBV_MW_TYPE_1);
+    uint32_t key, next;
+
+    assert_non_null(mw);
+    key = bind_type_1(a, 1, mw, 0, 8, IBV_ACCESS_REMOTE_READ);
+    pair_pump(pair);
+    assert_int_equal(expect_wc(a->scq, 1, IBV_WC_SUCCESS).opcode, IBV_WC_BIND_MW);
+    fill(a->mem, 64, 1);
+    post_read(b, 10, 0, 8, at(a, 0), key, 0);
+    pair_pump(pair);
+    expect_wc(b->scq, 10, IBV_WC_SUCCESS);
+    next = bind_type_1(a, 2, mw, 8, 8, IBV_ACCESS_REMOTE_READ); /* two in a row */
+    key = bind_type_1(a, 3, mw, 16, 16, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+    assert_int_not_equal(key, next);
+    pair_pump(pair);
+    expect_wc(a->scq, 2, IBV_WC_SUCCESS);
+    expect_wc(a->scq, 3, IBV_WC_SUCCESS);
+    post_write(b, 11, 0, 16, at(a, 16), key, 0);
+    pair_pump(pair);
+    expect_wc(b->scq, 11, IBV_WC_SUCCESS);
+    assert_memory_equal(a->mem + 16, b->mem, 16);
+    bind_type_1(a, 4, mw, 0, 0, 0);
+    pair_pump(pair);
+    expect_wc(a->scq, 4, IBV_WC_SUCCESS);
+    post_read(b, 12, 0, 8, at(a, 16), key, 0);
+    pair_pump(pair);
+    expect_wc(b->scq, 12, IBV_WC_REM_ACCESS_ERR);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void a_type_1_window_is_bound_by_its_own_call(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(bind_replaces);
+}
+
+/* It waits for what is sent of the window, as Invalidate does. */
+static void bind_behind_a_response(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mw *mw = ibv_alloc_mw(a->pd, IBV_MW_TYPE_1);
+    uint32_t key = bind_type_1(a, 1, mw, 0, 3000, IBV_ACCESS_REMOTE_READ);
+
+    fill(a->mem, 3000, 8);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    post_read(b, 10, 0, 3000, at(a, 0), key, 0);
+    while (!srd_ring_used(&srd_qp_from(a->qp)->stream.in))
+        pair_move(pair, b, a);
+    bind_type_1(a, 2, mw, 0, 0, 0);
+    pair_pump(pair);
+    expect_wc(b->scq, 10, IBV_WC_SUCCESS);
+    assert_memory_equal(b->mem, a->mem, 3000);
+    expect_wc(a->scq, 2, IBV_WC_SUCCESS);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void a_type_1_bind_waits_for_what_is_sent_of_its_window(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(bind_behind_a_response);
+}
+
 /* The region is deregistered before the Bind has its turn: behind a Read, by a fence. */
 static void region_gone(struct pair *pair)
 {
@@ -305,6 +386,8 @@ int main(void)
         cmocka_unit_test(too_long_a_message),
         cmocka_unit_test(bind_refused),
         cmocka_unit_test(bind_takes_the_octet_of_its_key_alone),
+        cmocka_unit_test(a_type_1_window_is_bound_by_its_own_call),
+        cmocka_unit_test(a_type_1_bind_waits_for_what_is_sent_of_its_window),
         cmocka_unit_test(bind_to_a_region_that_has_gone),
         cmocka_unit_test(receive_with_a_bad_key),
         cmocka_unit_test(invalidate_waits_for_what_is_sent_of_its_window),
