@@ -136,7 +136,45 @@ void srd_addr_of_gid(
     srd_addr_unmap(addr);
 }
 
-/* Counts the addresses up to SRD_MAX_GID; the one at index goes to addr. */
+/* Who else reaches an address: programs that take the first one give it to a peer on another host. */
+enum reach { REACH_ALL, REACH_LINK, REACH_HOST, REACHES };
+
+static enum reach reach_of(const struct sockaddr *addr)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)addr;
+    bool link;
+
+    if (srd_addr_is_loopback(addr))
+        return REACH_HOST;
+    link = addr->sa_family == AF_INET
+               ? ntohl(four->sin_addr.s_addr) >> 16 == 0xA9FE /* 169.254, RFC 3927 */
+               : IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+    return link ? REACH_LINK : REACH_ALL;
+}
+
+static bool is_served(const struct ifaddrs *it, enum reach reach)
+{
+    return it->ifa_addr && srd_addr_len(it->ifa_addr) && it->ifa_flags & IFF_UP &&
+           reach_of(it->ifa_addr) == reach;
+}
+
+/* Those of one reach, behind the count others that come before them. Returns the new count. */
+static int walk_reach(
+    struct ifaddrs *list, enum reach reach, int count, int index, struct sockaddr_storage *addr)
+{
+    for (struct ifaddrs *it = list; it && count < SRD_MAX_GID; it = it->ifa_next) {
+        if (!is_served(it, reach))
+            continue;
+        if (count++ == index)
+            keep(it->ifa_addr, addr);
+    }
+    return count;
+}
+
+/*
+ * Counts the addresses up to SRD_MAX_GID; the one at index goes to addr. Those that the program did not order come in
+ * the order of their reach.
+ */
 static int walk(struct srd_device *device, int index, struct sockaddr_storage *addr)
 {
     struct ifaddrs *list;
@@ -148,12 +186,8 @@ static int walk(struct srd_device *device, int index, struct sockaddr_storage *a
         return device->n_addrs;
     }
     if (!getifaddrs(&list)) {
-        for (struct ifaddrs *it = list; it && count < SRD_MAX_GID; it = it->ifa_next) {
-            if (!it->ifa_addr || !srd_addr_len(it->ifa_addr) || !(it->ifa_flags & IFF_UP))
-                continue;
-            if (count++ == index)
-                keep(it->ifa_addr, addr);
-        }
+        for (int reach = REACH_ALL; reach < REACHES; reach++)
+            count = walk_reach(list, (enum reach)reach, count, index, addr);
         freeifaddrs(list);
     }
     if (count)
