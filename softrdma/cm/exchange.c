@@ -151,15 +151,32 @@ static bool psn_fits_locked(const struct srd_exchange *exchange, uint32_t expect
     return false;
 }
 
+/* Of a peer with the right number. A stranger needs it for the warning; translation of addresses does not. */
+static bool addresses_fit_locked(const struct srd_exchange *exchange, struct rdma_cm_id *id)
+{
+    const struct sockaddr *from = &id->route.addr.dst_addr, *to = &id->route.addr.src_addr,
+                          *remote = (const struct sockaddr *)&exchange->peer.remote,
+                          *local = (const struct sockaddr *)&exchange->peer.local;
+    char texts[4][SRD_ADDR_TEXT];
+
+    if (srd_addr_same_host(from, remote) && srd_addr_same_host(to, local))
+        return true;
+    log_limited(LOG_WARN, LOG_CM,
+        "queue pair 0x%x: its peer 0x%x connects from %s to %s, not from %s to %s as the program "
+        "named them: refused; "
+        "if addresses are translated between the hosts (NAT), connect by rdma_connect (perftest: "
+        "-R)",
+        exchange->qp->qp.qp_num, exchange->peer.number, srd_addr_host_text(from, texts[0]),
+        srd_addr_host_text(to, texts[1]), srd_addr_host_text(remote, texts[2]),
+        srd_addr_host_text(local, texts[3]));
+    return false;
+}
+
 static bool is_peer_locked(
     const struct srd_exchange *exchange, struct rdma_cm_id *id, const struct card *card)
 {
-    const struct rdma_addr *addr = &id->route.addr;
-
     return card->from == exchange->peer.number && srd_conn_may_attach(exchange->qp) &&
-           srd_addr_same_host(&addr->dst_addr, (const struct sockaddr *)&exchange->peer.remote) &&
-           srd_addr_same_host(&addr->src_addr, (const struct sockaddr *)&exchange->peer.local) &&
-           psn_fits_locked(exchange, card->psn);
+           addresses_fit_locked(exchange, id) && psn_fits_locked(exchange, card->psn);
 }
 
 /* --- ids and their ends ------------------------------------------------------------------------------------------- */

@@ -93,12 +93,25 @@ void srd_addr_unmap(struct sockaddr_storage *addr)
     memcpy(addr, &four, sizeof(four));
 }
 
+/* Returns whether it has one. */
+static bool host_of(const struct sockaddr *addr, char *host, size_t octets)
+{
+    return srd_addr_len(addr) &&
+           !getnameinfo(addr, srd_addr_len(addr), host, (socklen_t)octets, NULL, 0, NI_NUMERICHOST);
+}
+
+const char *srd_addr_host_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT])
+{
+    if (!host_of(addr, text, SRD_ADDR_TEXT))
+        snprintf(text, SRD_ADDR_TEXT, "(no address)");
+    return text;
+}
+
 const char *srd_addr_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT])
 {
     char host[INET6_ADDRSTRLEN + 20];
 
-    if (!srd_addr_len(addr) ||
-        getnameinfo(addr, srd_addr_len(addr), host, sizeof(host), NULL, 0, NI_NUMERICHOST))
+    if (!host_of(addr, host, sizeof(host)))
         snprintf(text, SRD_ADDR_TEXT, "(no address)");
     else
         snprintf(text, SRD_ADDR_TEXT, addr->sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,

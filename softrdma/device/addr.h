@@ -24,8 +24,9 @@ __be16 srd_addr_port(const struct sockaddr *addr);
 void srd_addr_set_port(struct sockaddr *addr, __be16 port);
 /* ::ffff:a.b.c.d becomes a.b.c.d, as the peers of a dual-stack listener are shown. */
 void srd_addr_unmap(struct sockaddr_storage *addr);
-/* For messages: "127.0.0.1:4791". Returns text. */
+/* For messages: "127.0.0.1:4791", and the same without its port. Returns text. */
 const char *srd_addr_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT]);
+const char *srd_addr_host_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT]);
 
 /* A device's addresses, those of interfaces that are up when it has every address of the host; at
  * least one. */

@@ -6,11 +6,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -718,6 +720,70 @@ static void strangers_are_refused(void **state)
     pair_close(&pair);
 }
 
+/* ---- a peer at another address ---- */
+
+/* Standard error while a test collects it: the log's lines. */
+static int real_stderr, collected[2];
+
+static void collect(void)
+{
+    real_stderr = dup(STDERR_FILENO);
+    assert_int_equal(pipe2(collected, O_CLOEXEC), 0);
+    assert_true(dup2(collected[1], STDERR_FILENO) >= 0);
+}
+
+static void collect_end(char *text, size_t octets)
+{
+    ssize_t got;
+
+    fflush(stderr);
+    assert_true(dup2(real_stderr, STDERR_FILENO) >= 0);
+    close(real_stderr);
+    close(collected[1]);
+    got = read(collected[0], text, octets - 1);
+    assert_true(got >= 0);
+    text[got] = 0;
+    close(collected[0]);
+}
+
+/*
+ * The named peer asks, with its number and the right PSN, but from another address than the program named: addresses
+ * are translated on the way. Neither end could find out why it is refused.
+ */
+static void a_peer_whose_address_is_translated_is_a_warning(void **state)
+{
+    uint8_t card[16] = { 's', 'r', 'x', 1 };
+    char text[4096], line[256];
+    struct pair pair;
+    uint32_t own, peer;
+
+    (void)state;
+    open_pair(&pair);
+    own = pair.active.qp->qp_num;
+    peer = pair.passive.qp->qp_num;
+    put(card + 4, peer);
+    put(card + 8, own);
+    put(card + 12, PSN);
+    to_rtr(&pair.active, peer, "127.0.0.1");
+    to_rts(&pair.active, PSN);
+    collect();
+    assert_false(asks("127.0.0.2", own, card, 16));
+    collect_end(text, sizeof(text));
+    snprintf(line, sizeof(line),
+        "warn: cm: queue pair 0x%x: its peer 0x%x connects from 127.0.0.2 to 127.0.0.1, not from "
+        "127.0.0.1 to 127.0.0.1 "
+        "as the program named them: refused",
+        own, peer);
+    if (!strstr(text, line))
+        fail_msg("no \"%s\" in: %s", line, text);
+    collect();
+    card[7] ^= 1; /* another queue pair at that address is no peer of this one */
+    assert_false(asks("127.0.0.2", own, card, 16));
+    collect_end(text, sizeof(text));
+    assert_null(strstr(text, "its peer"));
+    pair_close(&pair);
+}
+
 /* ---- a peer made by hand ---- */
 
 struct by_hand {
@@ -1082,6 +1148,7 @@ int main(void)
         cmocka_unit_test(after_the_peer_the_program_may_flush_or_begin_anew),
         cmocka_unit_test(a_queue_pair_may_go_at_any_time),
         cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(a_peer_whose_address_is_translated_is_a_warning),
         cmocka_unit_test(the_end_waits_for_the_larger_to_yield),
         cmocka_unit_test(the_last_request_of_the_peer_counts),
         cmocka_unit_test(the_end_yields_to_the_smaller),
