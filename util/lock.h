@@ -40,6 +40,7 @@ enum lock_level {
     LOCK_SRD_EXCHANGE = 105, /* how one queue pair is connected by number and address */
     LOCK_SRD_CM = 110,       /* one rdma_cm_id */
     LOCK_SRD_MEET = 115,     /* what is offered to a listener */
+    LOCK_SRD_ORDER = 117,    /* which connects wait for a listener */
     LOCK_SRD_RX = 120,       /* the thread that reads a connection's socket */
     LOCK_SRD_TX = 130,       /* the thread that writes it */
     LOCK_SRD_SQ = 140,

@@ -7,6 +7,7 @@
  */
 #include "softrdma/cm/id.h"
 
+#include "softrdma/cm/order.h"
 #include "softrdma/queues/qp.h"
 #include "softrdma/wire/terminate.h"
 #include "util/clock.h"
@@ -29,10 +30,19 @@ static void fail_locked(
         srd_addr_text(&id->ibv.route.addr.dst_addr, text),
         type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", status);
     id->state = SRD_ID_OVER;
+    srd_order_leave_locked(id);
     srd_id_drop_share_locked(id);
     if (id->conn && atomic_load(&id->conn->phase) == SRD_CONN_STARTUP)
         srd_conn_cut(id->conn);
     srd_cm_post_event_locked(id, type, status, reply);
+}
+
+/* Waits for a listener until the next attempt. */
+static void wait_locked(struct srd_id *id)
+{
+    id->again = true;
+    srd_conn_watch(id->conn, false, false);
+    srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
 }
 
 /* TCP could not connect. */
@@ -40,9 +50,8 @@ static void fail_tcp_locked(struct srd_id *id, int error)
 {
     if (error == ECONNREFUSED && id->state == SRD_ID_CONNECTING &&
         clock_now_ms() < id->retry_until_ms) {
-        id->again = true;
-        srd_conn_watch(id->conn, false, false);
-        srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
+        srd_order_enter_locked(id);
+        wait_locked(id);
         return;
     }
     /* Reset: what listened there was closed before it took the connection. */
@@ -91,7 +100,8 @@ static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
     }
 }
 
-static int start_tcp_locked(struct srd_id *id)
+/* behind: earlier ones wait for this destination, so the first attempt is not made yet. */
+static int start_tcp_locked(struct srd_id *id, bool behind)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
     struct srd_conn *conn;
@@ -101,8 +111,9 @@ static int start_tcp_locked(struct srd_id *id)
     if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
         srd_addr_port(&id->ibv.route.addr.src_addr) == srd_addr_port(dst))
         return ECONNREFUSED;
-    error = connect_locked(id, dst);
-    if (error)
+    if (behind)
+        srd_cm_tune(id->fd);
+    else if ((error = connect_locked(id, dst)) != 0)
         return error;
     conn = srd_conn_create(id->fd, &conn_ops, id, &id->lock);
     if (!conn)
@@ -113,8 +124,24 @@ static int start_tcp_locked(struct srd_id *id)
         srd_conn_unref(id->conn);
     id->conn = conn;
     id->state = SRD_ID_CONNECTING;
-    error = -srd_conn_watch(conn, false, true); /* a refusal already there shows as readiness too */
-    return error;
+    if (behind) {
+        wait_locked(id);
+        return 0;
+    }
+    return -srd_conn_watch(conn, false, true); /* a refusal already there shows as readiness too */
+}
+
+/* An earlier connection to this peer still holds the socket's port: another one. Positive errno or 0. */
+static int replace_socket_locked(struct srd_id *id)
+{
+    struct sockaddr_storage src;
+    int error;
+
+    memcpy(&src, &id->ibv.route.addr.src_storage, sizeof(src));
+    srd_addr_set_port((struct sockaddr *)&src, 0);
+    srd_conn_close(id->conn);
+    error = srd_id_bind_locked(id, (struct sockaddr *)&src);
+    return error ? error : start_tcp_locked(id, false);
 }
 
 /* Connects the same socket again, which keeps its port. */
@@ -129,6 +156,9 @@ static void reconnect_locked(struct srd_id *id)
     /* ECONNABORTED reports that the previous attempt failed: try again. */
     if (error == ECONNABORTED)
         error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
+    /* The first attempt of one that came behind others, see start_tcp_locked. */
+    if (error == EADDRNOTAVAIL && id->any_port)
+        error = replace_socket_locked(id);
     /*
      * EALREADY: TCP goes on with the previous attempt, of which SO_ERROR has told an ICMP error already. The socket
      * shows when that ends.
@@ -158,7 +188,7 @@ static void fall_back_locked(struct srd_id *id)
     }
     id->revision = 1;
     if (!error)
-        error = start_tcp_locked(id);
+        error = start_tcp_locked(id, false);
     if (error)
         fail_tcp_locked(id, error);
 }
@@ -193,7 +223,48 @@ static void send_request_locked(struct srd_id *id)
     if (error)
         peer_closed_locked(id, -error);
     else
-        srd_source_deadline(&id->conn->source, srd_cm_answer_deadline_ms());
+        srd_source_deadline(&id->conn->source, id->answer_by_ms = srd_cm_answer_deadline_ms());
+}
+
+/* TCP is connected: from here on the next one with this destination may try. */
+static void connected_locked(struct srd_id *id)
+{
+    send_request_locked(id);
+    if (!id->again) /* else it fell back at once, was refused, and waits */
+        srd_order_leave_locked(id);
+}
+
+/* Whether TCP has connected already, as it mostly has over loopback. */
+static bool is_connected(const struct srd_conn *conn)
+{
+    struct pollfd writable = { .fd = conn->source.fd, .events = POLLOUT };
+
+    return poll(&writable, 1, 0) == 1 && writable.revents == POLLOUT;
+}
+
+/* One that waits tries. Returns whether it waits no more: then so may the next one. */
+static bool try_again_locked(struct srd_id *id)
+{
+    if (!id->again || id->state != SRD_ID_CONNECTING)
+        return false;
+    reconnect_locked(id);
+    if (id->state == SRD_ID_CONNECTING && !id->again && is_connected(id->conn))
+        connected_locked(id);
+    return id->state != SRD_ID_CONNECTING;
+}
+
+/* The first one that waits for the id's destination tries at once, and so on. No lock held. */
+static void go_on(const struct srd_id *before)
+{
+    struct srd_id *id;
+    bool went = true;
+
+    while (went && (id = srd_order_first(&before->ibv.route.addr.dst_addr)) != NULL) {
+        lock_acquire(&id->lock);
+        went = try_again_locked(id);
+        lock_release(&id->lock);
+        srd_id_unref(id);
+    }
 }
 
 static unsigned attach_locked(struct srd_id *id, int *error)
@@ -329,7 +400,7 @@ static unsigned ready_locked(struct srd_id *id, uint32_t events)
         if (error)
             fail_tcp_locked(id, error);
         else
-            send_request_locked(id);
+            connected_locked(id);
         return 0;
     case SRD_ID_REQUEST_SENT:
         if ((events & EPOLLOUT) && (error = -srd_conn_flush(id->conn)) != 0) {
@@ -346,12 +417,17 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
 {
     struct srd_id *id = owner;
     unsigned actions = 0;
+    bool waited;
 
     lock_acquire(&id->lock);
+    waited = id->state == SRD_ID_CONNECTING;
     /* id->conn is NULL once the id is destroyed, and another one once fall_back_locked has replaced conn. */
     if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
         actions = ready_locked(id, events);
+    waited = waited && id->state != SRD_ID_CONNECTING;
     lock_release(&id->lock);
+    if (waited)
+        go_on(id);
     if (actions) {
         srd_conn_started(conn, actions);
         srd_id_on_established(id, conn);
@@ -361,24 +437,45 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
 static void on_expired(void *owner, struct srd_conn *conn)
 {
     struct srd_id *id = owner;
+    bool went = false;
 
     lock_acquire(&id->lock);
-    if (id->conn == conn && id->state == SRD_ID_CONNECTING)
-        reconnect_locked(id); /* the next attempt is due */
-    else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT)
-        fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+    if (id->conn == conn && id->state == SRD_ID_CONNECTING && id->again) {
+        /* The next attempt is due. The last one is made, however many wait in front. */
+        if (srd_order_is_first(id) || clock_now_ms() >= id->retry_until_ms)
+            went = try_again_locked(id);
+        else
+            wait_locked(id);
+    } else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT) {
+        /* Another thread may have connected it while it was due for that. */
+        if (clock_now_ms() >= id->answer_by_ms)
+            fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+        else
+            srd_source_deadline(&conn->source, id->answer_by_ms);
+    }
     lock_release(&id->lock);
+    if (went)
+        go_on(id);
 }
 
 static const struct srd_conn_owner_ops conn_ops = { on_ready, on_expired, srd_id_on_established,
     srd_id_on_down, srd_id_on_unref };
 
-/* Whether TCP has connected already, as it mostly has over loopback. */
-static bool is_connected(const struct srd_conn *conn)
+/* Right after the call: what TCP knows already, as it mostly does over loopback. */
+static void look_at_once_locked(struct srd_id *id)
 {
-    struct pollfd writable = { .fd = conn->source.fd, .events = POLLOUT };
+    socklen_t octets = sizeof(int);
+    int error = 0;
 
-    return poll(&writable, 1, 0) == 1 && writable.revents == POLLOUT;
+    if (id->again)
+        return;
+    /* Requests go out in the order of the calls, not in that in which threads see the sockets writable: perftest
+     * assigns its peer's requests to its queue pairs in that order. So what is refused waits before the next call. */
+    if (is_connected(id->conn))
+        connected_locked(id);
+    else if (clock_now_ms() < id->retry_until_ms &&
+             !getsockopt(id->conn->source.fd, SOL_SOCKET, SO_ERROR, &error, &octets) && error)
+        fail_tcp_locked(id, error);
 }
 
 int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
@@ -405,7 +502,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     id->request->private_octets = octets;
     if (octets)
         memcpy(id->request->private_data, param->private_data, octets);
-    error = start_tcp_locked(id);
+    error = start_tcp_locked(id, srd_order_call_locked(id, srd_cm_retry_ms() != 0));
     /* Network errors are reported by events, as other devices do. */
     if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
         error == ECONNREFUSED) {
@@ -413,10 +510,9 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
         error = 0;
     } else if (error) {
         id->state = SRD_ID_OVER;
-    } else if (id->state == SRD_ID_CONNECTING && is_connected(id->conn)) {
-        /* Requests go out in the order of the calls, not in that in which threads see the sockets writable: perftest
-         * assigns its peer's requests to its queue pairs in that order. */
-        send_request_locked(id);
+        srd_order_leave_locked(id);
+    } else if (id->state == SRD_ID_CONNECTING) {
+        look_at_once_locked(id);
     }
     return srd_id_complete(ibv, srd_id_leave(ibv, error));
 }
@@ -454,6 +550,7 @@ bool srd_id_withdraw(struct rdma_cm_id *ibv)
 
     lock_acquire(&id->lock);
     unsent = id->state < SRD_ID_REQUEST_SENT || id->state == SRD_ID_OVER;
+    srd_order_leave_locked(id);
     if (id->state == SRD_ID_CONNECTING)
         srd_conn_cut(id->conn);
     if (unsent)

@@ -5,6 +5,8 @@
  */
 #include "softrdma/cm/id.h"
 
+#include "softrdma/cm/order.h"
+
 #include "softrdma/absent.h"
 #include "softrdma/process.h"
 #include "util/log.h"
@@ -102,6 +104,7 @@ struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context)
     id->ack_timeout = SRD_CM_ACK_TIMEOUT;
     list_init(&id->half_open);
     list_node_init(&id->half_open_node);
+    list_node_init(&id->order_node);
     list_node_init(&id->awaited_node);
     return id;
 }
@@ -193,6 +196,7 @@ static void end_connection(struct srd_id *id)
     bool streaming = false;
 
     lock_acquire(&id->lock);
+    srd_order_leave_locked(id);
     conn = id->conn;
     switch (id->state) {
     case SRD_ID_REQUEST: srd_id_refuse_locked(id, NULL, 0); break;

@@ -117,7 +117,10 @@ struct srd_id {
     /* the connection being made */
     /* until when connect retries an address without a listener; clock_now_ms() */
     uint64_t retry_until_ms;
-    bool again; /* and the next attempt is due at the connection's deadline */
+    bool again;     /* and the next attempt is due at the connection's deadline */
+    uint64_t order; /* of the calls of connect, and where it waits for a listener: order.c's */
+    struct list_node order_node;
+    uint64_t answer_by_ms; /* when the wait for the Reply ends */
     uint32_t qp_num;
     uint8_t revision;
     bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
