@@ -288,6 +288,7 @@ struct ibv_context *srd_open_device(struct ibv_device *device)
     context->verbs.query_port = query_port_ex;
     context->verbs.query_device_ex = query_device_ex;
     context->verbs.create_qp_ex = srd_create_qp_ex;
+    context->verbs.create_cq_ex = srd_create_cq_ex;
     context->verbs.open_xrcd = open_xrcd;
     context->verbs.modify_cq = srd_modify_cq;
     ibv = &context->verbs.context;

@@ -37,12 +37,39 @@ FORWARD(int, ibv_get_async_event, srd_get_async_event,
     (struct ibv_context *context, struct ibv_async_event *event), (context, event))
 FORWARD_VOID(ibv_ack_async_event, srd_ack_async_event, (struct ibv_async_event *event), (event))
 
+/*
+ * Cards make small queues larger, and programs rely on that: ib_send_lat -e asks for one entry, polls once for a Send's
+ * completion, and posts the next Send even if the completion has not come yet.
+ */
+static uint32_t enough_entries(uint32_t cqe)
+{
+    enum { CQE_LEAST = 16 };
+
+    return cqe > 0 && cqe < CQE_LEAST ? CQE_LEAST : cqe;
+}
+
+/* softrdma's own, the same for each context. */
+static struct ibv_cq_ex *(*_Atomic create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
+
+static struct ibv_cq_ex *create_larger_cq_ex(
+    struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+    struct ibv_cq_init_attr_ex larger = *attr;
+
+    larger.cqe = enough_entries(attr->cqe);
+    return create_cq_ex(context, &larger);
+}
+
 PRELOAD struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     struct ibv_context *context = srd_open_device(device);
+    struct verbs_context *verbs = context ? verbs_get_ctx(context) : NULL;
 
-    if (context) /* ibv_create_qp_ex is an inline function that calls this */
-        verbs_get_ctx(context)->create_qp_ex = srd_create_exchange_qp_ex;
+    if (verbs) { /* ibv_create_qp_ex and ibv_create_cq_ex are inline functions that call these */
+        create_cq_ex = verbs->create_cq_ex;
+        verbs->create_cq_ex = create_larger_cq_ex;
+        verbs->create_qp_ex = srd_create_exchange_qp_ex;
+    }
     return context;
 }
 
@@ -126,17 +153,11 @@ FORWARD(struct ibv_comp_channel *, ibv_create_comp_channel, srd_create_comp_chan
 FORWARD(int, ibv_destroy_comp_channel, srd_destroy_comp_channel,
     (struct ibv_comp_channel *channel), (channel))
 
-/*
- * Cards make small queues larger, and programs rely on that: ib_send_lat -e asks for one entry, polls once for a Send's
- * completion, and posts the next Send even if the completion has not come yet.
- */
 PRELOAD struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg,
     struct ibv_comp_channel *channel, int vector)
 {
-    enum { CQE_LEAST = 16 };
-
     return srd_create_cq(
-        context, cqe > 0 && cqe < CQE_LEAST ? CQE_LEAST : cqe, arg, channel, vector);
+        context, cqe > 0 ? (int)enough_entries((uint32_t)cqe) : cqe, arg, channel, vector);
 }
 
 FORWARD(int, ibv_resize_cq, srd_resize_cq, (struct ibv_cq *cq, int cqe), (cq, cqe))

@@ -29,8 +29,11 @@ enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
 enum { ARMED_LOOKS = 4 };
 
 struct srd_cq {
-    struct ibv_cq ibv; /* first */
-    struct lock lock;  /* LOCK_SRD_CQ */
+    union { /* first; the second begins with the members of the first */
+        struct ibv_cq ibv;
+        struct ibv_cq_ex ex;
+    };
+    struct lock lock; /* LOCK_SRD_CQ */
     struct ibv_wc *ring;
     uint32_t head; /* next to fetch */
     atomic_uint count;
@@ -49,11 +52,20 @@ struct srd_cq {
     atomic_uint users;  /* queue pairs, once per role */
     struct srd_channel_cq events;
     struct srd_async overrun_event;
+    struct ibv_wc current; /* of an extended queue, from start_poll to end_poll */
 };
+_Static_assert(offsetof(struct ibv_cq, async_events_completed) ==
+                   offsetof(struct ibv_cq_ex, async_events_completed),
+    "ibv_cq_ex_to_cq is a cast");
 
 static struct srd_cq *from(struct ibv_cq *cq)
 {
     return (struct srd_cq *)cq;
+}
+
+struct ibv_wc *srd_cq_current(struct ibv_cq *cq)
+{
+    return &from(cq)->current;
 }
 
 struct ibv_cq *srd_create_cq(struct ibv_context *context, int cqe, void *cq_context,

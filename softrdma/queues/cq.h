@@ -37,6 +37,15 @@ int srd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int srd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
 /*
+ * Of the extended context.
+ * srd_create_cq_ex  a queue with calls that poll field by field (ibv_create_cq_ex(3)). errno besides that of
+ *                   srd_create_cq: EOPNOTSUPP for fields, flags and members that the device has not.
+ * srd_cq_current    the completion that they are about
+ */
+struct ibv_cq_ex *srd_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+struct ibv_wc *srd_cq_current(struct ibv_cq *cq);
+
+/*
  * Of the extended context. Moderation alone: an event that a completion would raise is held back until cq_count such
  * have come, or for cq_period microseconds; a count below 2 or a period of 0: not at all. Returns 0, EINVAL, EIO,
  * ENOMEM.

@@ -290,6 +290,7 @@ static void the_gid_table_has_every_address(void **state)
 static void a_small_completion_queue_is_made_larger(void **state)
 {
     static const int wanted[3] = { 1, 16, 100 }, given[3] = { 16, 16, 100 };
+    struct ibv_cq_init_attr_ex attr = { .cqe = 0 };
     struct ibv_device **devices = ibv_get_device_list(NULL);
     struct ibv_context *context = ibv_open_device(devices[0]);
 
@@ -297,6 +298,11 @@ static void a_small_completion_queue_is_made_larger(void **state)
     for (int i = 0; i < 3; i++) {
         struct ibv_cq *cq = ibv_create_cq(context, wanted[i], NULL, NULL, 0);
 
+        assert_non_null(cq);
+        assert_int_equal(cq->cqe, given[i]);
+        assert_int_equal(ibv_destroy_cq(cq), 0);
+        attr.cqe = (uint32_t)wanted[i];
+        cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(context, &attr));
         assert_non_null(cq);
         assert_int_equal(cq->cqe, given[i]);
         assert_int_equal(ibv_destroy_cq(cq), 0);
@@ -318,7 +324,8 @@ static void what_iwarp_cannot_do_is_refused(void **state)
         .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD, .cap = { 1, 1, 1, 1, 0 }
     };
     struct ibv_qp_init_attr_ex other = qp_attr();
-    struct ibv_cq_init_attr_ex cq_attr = { .cqe = 4 };
+    struct ibv_cq_init_attr_ex cq_attr = { .cqe = 4,
+        .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP };
     struct ibv_ah_attr ah = { .port_num = 1 };
     struct rdma_event_channel *channel = rdma_create_event_channel();
     struct rdma_cm_id *id;

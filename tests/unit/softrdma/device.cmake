@@ -3,6 +3,7 @@
 set(haste ${PROJECT_SOURCE_DIR}/tests/support/haste.c)
 nd_test(NAME softrdma.connect SOURCES cm/test_connect.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cq SOURCES queues/test_cq.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.cq_ex SOURCES queues/test_cq_ex.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.several SOURCES queues/test_several.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_several PRIVATE -Wl,--wrap=reactor_poll,--wrap=ppoll)
 nd_test(NAME softrdma.sleep SOURCES events/test_sleep.c pair.c LINK softrdma_internal)
@@ -55,7 +56,7 @@ target_link_options(test_softrdma_shared PRIVATE -Wl,--wrap=recv)
 nd_path(shm softrdma.idioms softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed softrdma.patience_tcp) # count the calls on TCP's sockets
 # Two ends in one process.
-foreach(name connect cq sleep background memory cm churn device conn_end cm_waits cm_faults exchange unmapped turns
-        idle)
+foreach(name connect cq cq_ex sleep background memory cm churn device conn_end cm_waits cm_faults exchange unmapped
+        turns idle)
     nd_both_ways(softrdma.${name} test_softrdma_${name})
 endforeach()
