@@ -270,11 +270,12 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      * pDestinationAddress, cbDestinationAddress  in: where the peer listens
      * inboundReadLimit, outboundReadLimit   in: cut silently to what both sides can do
      * pPrivateData, cbPrivateData           in: for the peer's GetPrivateData; NULL, 0: none
-     * Returns ND_INVALID_PARAMETER_1: no queue pair of this adapter; 0xC0000239: not bound; ND_CONNECTION_ACTIVE;
-     * ND_INVALID_DEVICE_STATE; ND_INVALID_BUFFER_SIZE: more than MaxCallerData. Ends with ND_CONNECTION_REFUSED:
-     * rejected, or no program listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved;
-     * ND_NETWORK_UNREACHABLE, ND_HOST_UNREACHABLE; ND_TOO_MANY_ADDRESSES: no local port is left for this peer;
-     * ND_CANCELED. After each but ND_CANCELED it may be tried again.
+     * Returns ND_INVALID_PARAMETER_1: no queue pair of this adapter; 0xC0000239: not bound; ND_CONNECTION_ACTIVE: the
+     * connector or queue pair is in use, or the connector's Connect was cancelled; ND_INVALID_DEVICE_STATE;
+     * ND_INVALID_BUFFER_SIZE: more than MaxCallerData. Ends with ND_CONNECTION_REFUSED: rejected, or no program
+     * listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved; ND_NETWORK_UNREACHABLE,
+     * ND_HOST_UNREACHABLE; ND_TOO_MANY_ADDRESSES: no local port is left for this peer; ND_CANCELED. After each but
+     * ND_CANCELED it may be tried again.
      */
     IFACEMETHOD(Connect)
     (THIS_ IUnknown *pQueuePair, const struct sockaddr *pDestinationAddress, ULONG cbDestinationAddress,

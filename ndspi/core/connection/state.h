@@ -24,6 +24,7 @@ enum nd_connector_state {
     ND_CONNECTOR_PASSIVE_DISCONNECT, /* the peer disconnected */
     ND_CONNECTOR_ACTIVE_DISCONNECT,  /* this side disconnected, and waits for the peer's answer */
     ND_CONNECTOR_DISCONNECTED,
+    ND_CONNECTOR_CANCELED, /* a Connect ended with ND_CANCELED; as Disconnected, but for another Connect */
     ND_CONNECTOR_STATES
 };
 

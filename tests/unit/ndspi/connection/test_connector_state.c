@@ -26,57 +26,59 @@
 #define GIVEN_    0xC00000CCu /* what the tests give with an event */
 
 /* In the order of enum nd_connector_state:
- * Idle Queued Bound Resolving ReqSent ReqReceived RepReceived RepSent Connected Passive Active Disconnected */
+ * Idle Queued Bound Resolving ReqSent ReqReceived RepReceived RepSent Connected Passive Active Disconnected
+ * Canceled */
 static const struct {
     const char *name;
     enum nd_connector_call call;
-    unsigned result[12];
+    unsigned result[13];
 } calls[] = {
     { "GetConnectionRequest", ND_CALL_QUEUE,
         { PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            ACTIVE_, ACTIVE_ } },
+            ACTIVE_, ACTIVE_, ACTIVE_ } },
     { "Bind", ND_CALL_BIND,
-        { OK_, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC } },
+        { OK_, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC,
+            ASSOC } },
     { "Connect of version 1, its binding", ND_CALL_BIND_AND_CONNECT,
         { OK_, BADSTATE, OK_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            ACTIVE_, BADSTATE } },
+            ACTIVE_, BADSTATE, ACTIVE_ } },
     { "Connect", ND_CALL_CONNECT,
         { NOT_ASSOC, BADSTATE, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            ACTIVE_, ACTIVE_, BADSTATE } },
+            ACTIVE_, ACTIVE_, BADSTATE, ACTIVE_ } },
     { "CompleteConnect", ND_CALL_COMPLETE_CONNECT,
         { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, INVALID_, INVALID_,
-            INVALID_, INVALID_, ABORTED_ } },
+            INVALID_, INVALID_, ABORTED_, ABORTED_ } },
     { "Accept", ND_CALL_ACCEPT,
         { ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            ACTIVE_, ABORTED_ } },
+            ACTIVE_, ABORTED_, ABORTED_ } },
     { "Reject", ND_CALL_REJECT,
         { BADSTATE, BADSTATE, BADSTATE, BADSTATE, BADSTATE, OK_, OK_, BADSTATE, BADSTATE, BADSTATE,
-            BADSTATE, INVALID_ } },
+            BADSTATE, INVALID_, INVALID_ } },
     { "GetReadLimits", ND_CALL_GET_READ_LIMITS,
         { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_,
-            INVALID_, INVALID_ } },
+            INVALID_, INVALID_, INVALID_ } },
     { "GetPrivateData", ND_CALL_GET_PRIVATE_DATA,
         { INVALID_, INVALID_, OK_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_,
-            INVALID_, OK_ } },
+            INVALID_, OK_, OK_ } },
     { "GetLocalAddress", ND_CALL_GET_LOCAL_ADDRESS,
-        { INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
+        { INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
     { "GetPeerAddress", ND_CALL_GET_PEER_ADDRESS,
-        { INVALID_, INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
+        { INVALID_, INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
     { "NotifyDisconnect", ND_CALL_NOTIFY_DISCONNECT,
         { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_,
-            OK_, ENDED_, ENDED_ } },
+            OK_, ENDED_, ENDED_, ENDED_ } },
     { "Disconnect", ND_CALL_DISCONNECT,
         { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_,
-            OK_, BADSTATE, INVALID_ } },
+            OK_, BADSTATE, INVALID_, INVALID_ } },
 };
 
 static void test_connector_state_answers_every_call_in_every_state(void **state)
 {
     (void)state;
     assert_int_equal(sizeof(calls) / sizeof(calls[0]), ND_CALLS);
-    assert_int_equal(ND_CONNECTOR_STATES, 12);
+    assert_int_equal(ND_CONNECTOR_STATES, 13);
     for (unsigned c = 0; c < ND_CALLS; c++)
-        for (unsigned s = 0; s < 12; s++) {
+        for (unsigned s = 0; s < 13; s++) {
             unsigned got = (unsigned)nd_connector_answer(s, calls[c].call)->result;
 
             if (got != calls[c].result[s])
@@ -110,7 +112,7 @@ static void test_connector_state_calls_lead_where_the_pages_say(void **state)
         assert_int_equal(nd_connector_answer(moves[i].from, moves[i].call)->next, moves[i].to);
     /* No other call changes the state. */
     for (unsigned c = 0; c < ND_CALLS; c++)
-        for (unsigned s = 0; s < 12; s++) {
+        for (unsigned s = 0; s < 13; s++) {
             const struct nd_connector_answer *answer = nd_connector_answer(s, c);
 
             changes += answer->result >= 0 && answer->next != s;
@@ -120,33 +122,33 @@ static void test_connector_state_calls_lead_where_the_pages_say(void **state)
 
 /* One letter per state: where an event leads. */
 static const char letters[] =
-    "IQBrsmpPCaAD"; /* Idle Queued Bound resolving sent reQ-received rePly-received ... */
+    "IQBrsmpPCaADX"; /* Idle Queued Bound resolving sent reQ-received rePly-received ... */
 
 /* In the order of enum nd_connector_event; '.': the event means nothing in that state. */
 static const struct {
     const char *name;
     enum nd_connector_event event;
-    const char next[13];
+    const char next[14];
 } events[] = {
-    /*                                           IQBrsmpPCaAD */
-    { "request", ND_EVENT_REQUEST, ".m.........." },
-    { "unqueued", ND_EVENT_UNQUEUED, ".I.........." },
-    { "routed", ND_EVENT_ROUTED, "...s........" },
-    { "port taken", ND_EVENT_PORT_TAKEN, "....r......." },
-    { "failed", ND_EVENT_FAILED, "...BB..DD..." },
-    { "rejected", ND_EVENT_REJECTED, "...BBDDDa.D." },
-    { "unreachable", ND_EVENT_UNREACHABLE, "...BBDDDa.D." },
-    { "response", ND_EVENT_RESPONSE, "....p......." },
-    { "established", ND_EVENT_ESTABLISHED, "....p..C...." },
-    { "disconnected", ND_EVENT_DISCONNECTED, "...BBDDaa.D." },
-    { "broken", ND_EVENT_BROKEN, "........a..." },
-    { "removed", ND_EVENT_REMOVED, "..DDDDDDDDD." },
-    { "deadline", ND_EVENT_DEADLINE, "..........D." },
-    { "cancel", ND_EVENT_CANCEL, "...DD..DC.D." },
-    { "queue pair flushed", ND_EVENT_QP_FLUSHED, ".......D...." },
-    { "queue pair closed", ND_EVENT_QP_CLOSED, "...DD.DDAaA." },
-    { "release", ND_EVENT_RELEASE, "DDDDDDDDDDD." },
-    { "leave", ND_EVENT_LEAVE, "DDDDDDDDCDD." },
+    /*                                           IQBrsmpPCaADX */
+    { "request", ND_EVENT_REQUEST, ".m..........." },
+    { "unqueued", ND_EVENT_UNQUEUED, ".I..........." },
+    { "routed", ND_EVENT_ROUTED, "...s........." },
+    { "port taken", ND_EVENT_PORT_TAKEN, "....r........" },
+    { "failed", ND_EVENT_FAILED, "...BB..DD...." },
+    { "rejected", ND_EVENT_REJECTED, "...BBDDDa.D.." },
+    { "unreachable", ND_EVENT_UNREACHABLE, "...BBDDDa.D.." },
+    { "response", ND_EVENT_RESPONSE, "....p........" },
+    { "established", ND_EVENT_ESTABLISHED, "....p..C....." },
+    { "disconnected", ND_EVENT_DISCONNECTED, "...BBDDaa.D.." },
+    { "broken", ND_EVENT_BROKEN, "........a...." },
+    { "removed", ND_EVENT_REMOVED, "..DDDDDDDDD.." },
+    { "deadline", ND_EVENT_DEADLINE, "..........D.." },
+    { "cancel", ND_EVENT_CANCEL, "...XX..DC.D.." },
+    { "queue pair flushed", ND_EVENT_QP_FLUSHED, ".......D....." },
+    { "queue pair closed", ND_EVENT_QP_CLOSED, "...XX.DDAaA.." },
+    { "release", ND_EVENT_RELEASE, "DDDDDDDDDDD.." },
+    { "leave", ND_EVENT_LEAVE, "DDDDDDDDCDD.." },
 };
 
 static void test_connector_state_follows_every_event_in_every_state(void **state)
@@ -154,7 +156,7 @@ static void test_connector_state_follows_every_event_in_every_state(void **state
     (void)state;
     assert_int_equal(sizeof(events) / sizeof(events[0]), ND_EVENTS);
     for (unsigned e = 0; e < ND_EVENTS; e++)
-        for (unsigned s = 0; s < 12; s++) {
+        for (unsigned s = 0; s < 13; s++) {
             const struct nd_connector_row *row = nd_connector_row(s, events[e].event);
             char got = row ? letters[row->next] : '.';
 
@@ -239,7 +241,7 @@ static void test_connector_state_completes_with_the_status_of_its_version(void *
         }
     }
     /* Nothing else completes anything. */
-    for (unsigned s = 0; s < 12; s++)
+    for (unsigned s = 0; s < 13; s++)
         for (unsigned e = 0; e < ND_EVENTS; e++)
             rows += nd_connector_row(s, e) && nd_connector_row(s, e)->actions & ENDS;
     assert_int_equal(rows, listed);
@@ -339,7 +341,7 @@ static void test_connector_state_heeds_its_own_queue_pair_alone(void **state)
     (void)state;
     lock_init(&connector.lock, LOCK_CONNECTOR, "connector");
     connector.qp = own;
-    for (unsigned s = 0; s < 12; s++) {
+    for (unsigned s = 0; s < 13; s++) {
         connector.state = s;
         nd_connector_qp_ops.closed(&connector.object, other);
         nd_connector_qp_ops.flushed(&connector.object, other);
@@ -360,7 +362,7 @@ static void test_connector_state_heeds_its_own_id_alone(void **state)
     (void)state;
     lock_init(&connector.lock, LOCK_CONNECTOR, "connector");
     connector.id = &own;
-    for (unsigned s = 0; s < 12; s++)
+    for (unsigned s = 0; s < 13; s++)
         for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
             struct nd_cm_event event = { .type = types[i] };
 
