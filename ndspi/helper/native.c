@@ -5,14 +5,22 @@
  */
 #include "ndspi/helper/helper.h"
 
+#include <winsock2.h>
+
 #include <ndprovider.h>
 
 #include <stdatomic.h>
 
 static atomic_uint starts;
 
+/* Each start is one of Winsock's, too, as programs rely on that use sockets or print addresses. */
 HRESULT helper_start(void)
 {
+    WSADATA data;
+    int error = WSAStartup(MAKEWORD(2, 2), &data);
+
+    if (error)
+        return HRESULT_FROM_WIN32((DWORD)error);
     atomic_fetch_add_explicit(&starts, 1, memory_order_relaxed);
     return S_OK;
 }
@@ -25,6 +33,7 @@ HRESULT helper_stop(void)
             return ND_DEVICE_NOT_READY;
     } while (!atomic_compare_exchange_weak_explicit(
         &starts, &count, count - 1, memory_order_relaxed, memory_order_relaxed));
+    WSACleanup();
     return S_OK;
 }
 

@@ -27,13 +27,14 @@ extern "C" {
 #define ND_QUERY_EXCLUDE_NDv2_ADDRESSES     0x00000004
 
 /*
- * NdStartup - starts the helper layer; counted.
+ * NdStartup - starts the helper layer, and with it Winsock (WSAStartup); counted.
  * Returns S_OK; ND_NO_MEMORY; HRESULT_FROM_WIN32 of what failed (Winsock).
  */
 HRESULT ND_HELPER_API NdStartup(VOID);
 
 /*
- * NdCleanup - takes back one NdStartup. The last one unloads the providers: release their objects before.
+ * NdCleanup - takes back one NdStartup, and its WSAStartup. The last one unloads the providers: release their objects
+ * before.
  * Returns S_OK; ND_DEVICE_NOT_READY without an NdStartup.
  */
 HRESULT ND_HELPER_API NdCleanup(VOID);

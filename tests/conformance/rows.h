@@ -60,6 +60,7 @@
 #define ROWS_helper(ROW) \
     ROW(V2, nothing_works_before_startup, "helper") \
     ROW(V2, startup_is_counted, "helper") \
+    ROW(V2, startup_starts_winsock, "helper") \
     ROW(V2, every_address_of_the_list_is_good, "A1") \
     ROW(V2, list_into_too_small_a_buffer, "A1 helper") \
     ROW(V2, list_without_some, "helper") \

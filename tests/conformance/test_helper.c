@@ -65,6 +65,26 @@ static void startup_is_counted(void)
     expect_status(ND_BUFFER_OVERFLOW, NdQueryAddressList(0, NULL, &size)); /* the row's own holds */
 }
 
+/* Microsoft's helper starts Winsock, and its samples do not: they print and read addresses after NdStartup alone. */
+static void startup_starts_winsock(void)
+{
+    WSADATA data;
+    struct address address = make_address("127.0.0.1", 4711);
+    char text[64] = "";
+    DWORD length = sizeof(text);
+    INT room = sizeof(address.v4);
+    expect_equal(0, WSACleanup()); /* the row's own: NdStartup's is left */
+    int printed = WSAAddressToStringA(&address.any, (DWORD)address.length, NULL, text, &length);
+    int read = WSAStringToAddressA(text, AF_INET, NULL, &address.any, &room);
+    SOCKET socket = WSASocketA(AF_INET, SOCK_STREAM, IPPROTO_TCP, NULL, 0, WSA_FLAG_OVERLAPPED);
+    int closed = socket == INVALID_SOCKET ? SOCKET_ERROR : closesocket(socket);
+    expect_equal(0, WSAStartup(MAKEWORD(2, 2), &data));
+    expect_equal(0, printed);
+    expect_equal(0, strcmp(text, "127.0.0.1:4711"));
+    expect_equal(0, read);
+    expect_equal(0, closed);
+}
+
 static void every_address_of_the_list_is_good(void)
 {
     SOCKET_ADDRESS_LIST *list = address_list(0);

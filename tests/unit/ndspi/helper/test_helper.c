@@ -74,6 +74,44 @@ static void test_startup_is_counted(void **state)
     assert_int_equal(NdCleanup(), ND_DEVICE_NOT_READY);
 }
 
+/* Source: Microsoft's helper calls WSAStartup in NdStartup and WSACleanup in NdCleanup; its samples call neither. */
+static void test_winsock_runs_between_startup_and_cleanup(void **state)
+{
+    (void)state;
+    struct sockaddr_in address = v4("127.0.0.1");
+    char text[64];
+    DWORD length = sizeof(text);
+    assert_int_equal(NdStartup(), S_OK);
+    assert_int_equal(NdStartup(), S_OK);
+    assert_int_equal(NdCleanup(), S_OK);
+    assert_int_equal(
+        WSAAddressToStringA((struct sockaddr *)&address, sizeof(address), NULL, text, &length), 0);
+    assert_string_equal(text, "127.0.0.1:4711");
+    assert_int_equal(NdCleanup(), S_OK);
+    length = sizeof(text);
+    assert_int_equal(
+        WSAAddressToStringA((struct sockaddr *)&address, sizeof(address), NULL, text, &length),
+        SOCKET_ERROR);
+    assert_int_equal(WSAGetLastError(), 10093); /* WSANOTINITIALISED */
+    assert_int_equal(NdCleanup(), ND_DEVICE_NOT_READY);
+    assert_int_equal(WSACleanup(), SOCKET_ERROR); /* nothing of it is left */
+}
+
+/* A program's own use of Winsock goes on. */
+static void test_cleanup_leaves_the_programs_winsock(void **state)
+{
+    (void)state;
+    WSADATA data;
+    assert_int_equal(WSAStartup(MAKEWORD(2, 2), &data), 0);
+    assert_int_equal(NdStartup(), S_OK);
+    assert_int_equal(NdCleanup(), S_OK);
+    assert_int_equal(NdCleanup(), ND_DEVICE_NOT_READY);
+    SOCKET socket = WSASocketA(AF_INET, SOCK_STREAM, IPPROTO_TCP, NULL, 0, WSA_FLAG_OVERLAPPED);
+    assert_true(socket != INVALID_SOCKET);
+    assert_int_equal(closesocket(socket), 0);
+    assert_int_equal(WSACleanup(), 0);
+}
+
 static void test_list_has_loopback(void **state)
 {
     (void)state;
@@ -275,6 +313,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_works_before_startup),
         cmocka_unit_test(test_startup_is_counted),
+        cmocka_unit_test(test_winsock_runs_between_startup_and_cleanup),
+        cmocka_unit_test(test_cleanup_leaves_the_programs_winsock),
         cmocka_unit_test_setup_teardown(test_list_has_loopback, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_list_is_that_of_version_2_then_that_of_version_1, setup, teardown),
