@@ -253,6 +253,8 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
         lost = !cq->overrun;
         cq->overrun = true;
     } else {
+        if (!count)
+            cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
         at = cq->head + count;
         at = at >= (uint32_t)ibv->cqe ? at - (uint32_t)ibv->cqe : at;
         cq->ring[at] = *wc;
