@@ -35,6 +35,7 @@ struct nd_check_kind {
     const IID *base;                    /* IND2Overlapped, INDOverlapped; NULL: it has none */
     const void *const vtable;           /* of its wrappers */
     struct nd_qp *(*core)(void *inner); /* of a queue pair; of others NULL */
+    bool (*passed)(void *inner);        /* of a completion queue: nd_cq_passed; of others NULL */
     bool keeps_maker; /* an object has a reference to the one whose method made it */
 };
 
@@ -78,6 +79,7 @@ struct nd_checked {
         *queues;               /* a queue pair: its initiator's and its receive queue, or NULL */
     struct nd_check_wait wait; /* a queue pair: for its Receives */
     bool ending;               /* a queue pair: the program has begun to end its connection */
+    bool passed;               /* a completion queue: that its depth was passed is reported */
     UINT64 region;             /* a region: its last name */
     unsigned held;             /* threads that need its memory */
     struct nd_checked *maker;  /* kept by this one, or NULL */

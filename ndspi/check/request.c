@@ -203,6 +203,23 @@ void nd_check_notified(const struct nd_check_call *call, HRESULT hr)
     lock_acquire(&nd_check_lock);
     check_status_locked(call->object, call->name, hr);
     lock_release(&nd_check_lock);
+    if (hr != ND_BUFFER_OVERFLOW) /* else the greater loss is told */
+        nd_check_room(call);
+}
+
+void nd_check_room(const struct nd_check_call *call)
+{
+    struct nd_checked *object = call->object;
+
+    if (!object->kind->passed(object->inner))
+        return;
+    lock_acquire(&nd_check_lock);
+    if (!object->passed) {
+        object->passed = true;
+        nd_check_report_locked(ND_CHECK_OVERRUN, call->name, object->kind->name, object,
+            "more results waited than it was made for; it has room for them, others may not");
+    }
+    lock_release(&nd_check_lock);
 }
 
 static void note_end_locked(struct request *request)

@@ -19,6 +19,9 @@ bool nd_check_request_ends(const OVERLAPPED *overlapped, HRESULT status);
 /* The end of a Notify of a completion queue. */
 void nd_check_notified(const struct nd_check_call *call, HRESULT hr);
 
+/* GetResults of a completion queue, and with it Notify: reports, once, that more results waited than its depth. */
+void nd_check_room(const struct nd_check_call *call);
+
 /* GetOverlappedResult of this structure is called. */
 void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *overlapped);
 

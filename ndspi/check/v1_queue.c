@@ -13,7 +13,7 @@ CHECKED(INDCompletionQueue, Resize, (INDCompletionQueue * iface, SIZE_T entries)
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDCompletionQueue, Notify, (void)0,
     nd_check_notified(&call, value),
     (INDCompletionQueue * iface, DWORD type, OVERLAPPED *overlapped), (inner, type, overlapped))
-CHECKED_AS(SIZE_T, 0, INDCompletionQueue, GetResults, nd_check_pays(&call),
+CHECKED_FULL(SIZE_T, 0, INDCompletionQueue, GetResults, nd_check_pays(&call), nd_check_room(&call),
     (INDCompletionQueue * iface, ND_RESULT *results[], SIZE_T room), (inner, results, room))
 
 static const INDCompletionQueueVtbl INDCompletionQueue_table = {
@@ -23,7 +23,7 @@ static const INDCompletionQueueVtbl INDCompletionQueue_table = {
     .GetResults = INDCompletionQueue_GetResults_,
 };
 
-CHECKED_KIND(nd_check_cq1, INDCompletionQueue, &IID_INDOverlapped)
+CHECKED_KIND(nd_check_cq1, INDCompletionQueue, &IID_INDOverlapped, .passed = nd1_cq_passed)
 
 /* ---- INDMemoryWindow ---- */
 

@@ -15,7 +15,7 @@ CHECKED(IND2CompletionQueue, Resize, (IND2CompletionQueue * iface, ULONG depth),
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2CompletionQueue, Notify, (void)0,
     nd_check_notified(&call, value),
     (IND2CompletionQueue * iface, ULONG type, OVERLAPPED *overlapped), (inner, type, overlapped))
-CHECKED_AS(ULONG, 0, IND2CompletionQueue, GetResults, nd_check_pays(&call),
+CHECKED_FULL(ULONG, 0, IND2CompletionQueue, GetResults, nd_check_pays(&call), nd_check_room(&call),
     (IND2CompletionQueue * iface, ND2_RESULT results[], ULONG room), (inner, results, room))
 
 static const IND2CompletionQueueVtbl IND2CompletionQueue_table = {
@@ -26,7 +26,7 @@ static const IND2CompletionQueueVtbl IND2CompletionQueue_table = {
     .GetResults = IND2CompletionQueue_GetResults_,
 };
 
-CHECKED_KIND(nd_check_cq2, IND2CompletionQueue, &IID_IND2Overlapped)
+CHECKED_KIND(nd_check_cq2, IND2CompletionQueue, &IID_IND2Overlapped, .passed = nd2_cq_passed)
 
 /* A method that posts a list: parameters sge and n. */
 #define CHECKED_POST(itype, method, flags_, use_, parameters, arguments)                           \

@@ -57,6 +57,17 @@ static const INDCompletionQueueVtbl nd1_cq_vtbl = {
     .GetResults = nd1_cq_GetResults,
 };
 
+bool nd1_cq_passed(void *own)
+{
+    IUnknown *given = own;
+    void *found;
+
+    if (FAILED(given->lpVtbl->QueryInterface(given, &nd1_iid_cq, &found)))
+        return false;
+    nd1_cq_Release(found);
+    return nd_cq_passed(&((struct nd1_cq *)found)->core);
+}
+
 HRESULT nd1_cq_create(struct nd1_adapter *adapter, SIZE_T entries, INDCompletionQueue **out)
 {
     HRESULT status = nd1_begin_create(adapter, (void **)out);

@@ -65,6 +65,8 @@ ND1_REACH_PROTOTYPES(mw, INDMemoryWindow, nd_mw);
 
 /* The queue pair behind an endpoint of ours, not a wrapper; NULL: it is not ours. It lives as long as the endpoint. */
 struct nd_qp *nd1_endpoint_core(void *own);
+/* nd_cq_passed of a completion queue of this version, for the checker. */
+bool nd1_cq_passed(void *own);
 
 #define ND1_REACH(name, itype, core_type)                                                          \
     ND_COM_REACH(                                                                                  \

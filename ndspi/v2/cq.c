@@ -67,6 +67,17 @@ static const IND2CompletionQueueVtbl nd2_cq_vtbl = {
     .GetResults = nd2_cq_GetResults,
 };
 
+bool nd2_cq_passed(void *own)
+{
+    IUnknown *given = own;
+    void *found;
+
+    if (FAILED(given->lpVtbl->QueryInterface(given, &nd2_iid_cq, &found)))
+        return false;
+    nd2_cq_Release(found);
+    return nd_cq_passed(&((struct nd2_cq *)found)->core);
+}
+
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE overlapped_file, ULONG depth,
     KAFFINITY affinity, void **out)
 {

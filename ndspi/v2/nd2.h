@@ -41,6 +41,8 @@ ND2_REACH_PROTOTYPES(srq);
  * The queue pair behind an interface of ours, not a wrapper; NULL: it is not ours. It lives as long as the interface.
  */
 struct nd_qp *nd2_qp_core(void *own);
+/* nd_cq_passed of a completion queue of this version, for the checker. */
+bool nd2_cq_passed(void *own);
 
 #define ND2_REACH(name, itype)                                                                     \
     ND_COM_REACH(                                                                                  \

@@ -152,6 +152,8 @@
     ROW(BOTH, result_of_each_kind, "S7 result") \
     ROW(BOTH, depth_smaller_than_its_queue_pairs, "A7") \
     ROW(BOTH, exactly_full, "cq") \
+    ROW(BOTH, as_deep_as_its_receives, "cq") \
+    ROW(BOTH, room_beyond_the_depth, "cq") \
     ROW(BOTH, overrun_fails_the_queue, "cq status") \
     ROW(BOTH, overrun_whatever_the_array, "cq status") \
     ROW(BOTH, overrun_by_sends, "cq") \

@@ -72,6 +72,73 @@ static void depth_smaller_than_its_queue_pairs(void)
     }
 }
 
+/*
+ * The server of a Microsoft sample (ndpingpong, ndping -b) makes its completion queue as deep as its Receives, and at
+ * its end looks at none of their results before all are flushed, behind a Send: cards round a depth up, so it ends.
+ */
+static void as_deep_as_its_receives(void)
+{
+    static const ULONG depths[] = { 1, 127, 1023 };
+    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+        const ULONG n = depths[i];
+        struct pair *pair = connected_pair(&(struct pair_options){
+            .passive = { .cq_depth = n, .receive_depth = n, .initiator_depth = 1 } });
+        struct end *a = &pair->active, *p = &pair->passive;
+        note("depth %u", (unsigned)n);
+        expect_status(ND_SUCCESS, post_receive(a, TAG(0), 0, 8));
+        for (ULONG k = 0; k < n; k++)
+            expect_status(ND_SUCCESS, post_receive(p, TAG(1 + k), 0, 8));
+        expect_status(ND_SUCCESS, post_send(p, TAG(0), 0, 8, 0));
+        expect_result(a, Nd2RequestTypeReceive, TAG(0), ND_SUCCESS);
+        expect_status(ND_SUCCESS, CALL(p->qp, Flush));
+        BYTE *seen = keep_memory(n + 1);
+        for (ULONG k = 0; k <= n; k++) {
+            ND2_RESULT result = next_result(p->cq);
+            uintptr_t at = (uintptr_t)result.RequestContext - (uintptr_t)TAG(0);
+            expect_true(at <= n && !seen[at]++);
+            if (at)
+                expect_status(ND_CANCELED, result.Status);
+        }
+    }
+}
+
+/* Room for 64 results more than the depth is there at least. */
+static void room_beyond_the_depth(void)
+{
+    struct node *node = new_node();
+    struct cq *cq = new_cq(node, 5);
+    ND2_RESULT results[80];
+    for (int round = 0; round < 2; round++) {
+        add_results(node, cq, 0, 5 + 64);
+        expect_equal(5 + 64, CALL(cq, GetResults, results, 80));
+        expect_pointer(TAG(68), results[68].RequestContext);
+    }
+    if (node->info.AdapterFlags & 0x100) { /* CQ_RESIZE_SUPPORTED */
+        expect_status(ND_SUCCESS, CALL(cq, Resize, 2));
+        add_results(node, cq, 0, 2 + 64);
+        expect_equal(2 + 64, CALL(cq, GetResults, results, 80));
+    }
+}
+
+/* More results than a queue of a few entries has room for, however it is rounded up here. */
+enum { TOO_MANY = 200 };
+
+/* TOO_MANY results on the passive end's queue of this depth: messages, so a Notify for errors tells the overrun. */
+static struct pair *pair_of_many(ULONG depth)
+{
+    return connected_pair(
+        &(struct pair_options){ .active = { .initiator_depth = TOO_MANY, .cq_depth = TOO_MANY },
+            .passive = { .cq_depth = depth, .receive_depth = TOO_MANY } });
+}
+
+static void send_many(struct pair *pair)
+{
+    for (int i = 0; i < TOO_MANY; i++)
+        expect_status(ND_SUCCESS, post_receive(&pair->passive, TAG(i), 0, 8));
+    for (int i = 0; i < TOO_MANY; i++)
+        expect_status(ND_SUCCESS, post_send(&pair->active, TAG(i), 0, 8, 0));
+}
+
 /* A full queue is not an overrun. */
 static void exactly_full(void)
 {
@@ -89,15 +156,15 @@ static void exactly_full(void)
 
 static void overrun_fails_the_queue(void)
 {
-    struct node *node = new_node();
-    struct cq *cq = new_cq(node, 4);
+    struct pair *pair = pair_of_many(4);
+    struct cq *cq = pair->passive.cq;
     struct op *waiting[3], *later = new_op();
     ND2_RESULT results[8];
     for (int i = 0; i < 3; i++) {
         waiting[i] = new_op();
         expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &waiting[i]->overlapped));
     }
-    add_results(node, cq, 0, 4 + 1);
+    send_many(pair);
     for (int i = 0; i < 3; i++)
         expect_status(ND_BUFFER_OVERFLOW, wait_op(cq, waiting[i]));
     for (ULONG type = 0; type <= 2; type++) {
@@ -117,7 +184,7 @@ static void overrun_whatever_the_array(void)
         struct op *op = new_op();
         ND2_RESULT results[32];
         note("array of %u", (unsigned)rooms[i]);
-        add_results(node, cq, 0, 10);
+        add_results(node, cq, 0, TOO_MANY);
         expect_equal(0, CALL(cq, GetResults, results, rooms[i]));
         HRESULT hr = CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped);
         expect_status(ND_BUFFER_OVERFLOW, finish(cq, hr, op));
@@ -129,12 +196,13 @@ static void overrun_whatever_the_array(void)
 static void overrun_by_sends(void)
 {
     struct pair *pair = connected_pair(&(struct pair_options){
-        .active = { .cq_depth = 2, .two_cqs = true }, .passive = { .two_cqs = true } });
+        .active = { .cq_depth = 2, .initiator_depth = TOO_MANY, .two_cqs = true },
+        .passive = { .two_cqs = true } });
     struct end *a = &pair->active, *p = &pair->passive;
     struct op *op = new_op();
     ND2_RESULT results[8];
     expect_status(ND_PENDING, CALL(a->initiator_cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < TOO_MANY; i++) {
         expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
         expect_status(ND_SUCCESS, post_send(a, TAG(i), 0, 8, 0));
         expect_result(p, Nd2RequestTypeReceive, TAG(i), ND_SUCCESS);
@@ -146,18 +214,11 @@ static void overrun_by_sends(void)
 /* Completions of a live connection overrun it as well. */
 static void overrun_by_messages(void)
 {
-    enum { n = 2 + 1 };
-    struct pair *pair =
-        connected_pair(&(struct pair_options){ .active = { .initiator_depth = n, .cq_depth = n },
-            .passive = { .cq_depth = 2, .receive_depth = n } });
-    struct end *a = &pair->active, *p = &pair->passive;
+    struct pair *pair = pair_of_many(2);
     struct op *op = new_op();
-    expect_status(ND_PENDING, CALL(p->cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    for (int i = 0; i < n; i++)
-        expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
-    for (int i = 0; i < n; i++)
-        expect_status(ND_SUCCESS, post_send(a, TAG(i), 0, 8, 0));
-    expect_status(ND_BUFFER_OVERFLOW, wait_op(p->cq, op));
+    expect_status(ND_PENDING, CALL(pair->passive.cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
+    send_many(pair);
+    expect_status(ND_BUFFER_OVERFLOW, wait_op(pair->passive.cq, op));
 }
 
 /* Resizing */
@@ -197,11 +258,11 @@ static void resize_down_with_entries_queued(void)
     add_results(node, cq, 7, 2);
     expect_equal(2, CALL(cq, GetResults, results, 32));
     expect_pointer(TAG(7), results[0].RequestContext);
-    /* The new depth is the limit. */
+    /* What is beyond the new depth is limited. */
     struct op *op = new_op();
-    expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    add_results(node, cq, 0, 3);
-    expect_status(ND_BUFFER_OVERFLOW, wait_op(cq, op));
+    add_results(node, cq, 0, TOO_MANY);
+    HRESULT hr = CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped);
+    expect_status(ND_BUFFER_OVERFLOW, finish(cq, hr, op));
 }
 
 static void failed_resize_changes_nothing(void)

@@ -395,16 +395,19 @@ static void dequeued_error_of_a_local_disconnect(void)
 
 static void dequeued_error_of_an_overrun(void)
 {
-    struct node *node = new_node();
-    struct cq *cq = new_cq(node, 1);
-    struct qp *qp = new_qp(node, cq, NULL, 2);
+    enum { TOO_MANY = 200 }; /* results for a queue made for one, which has room for more */
+    struct pair *pair = connected_pair(
+        &(struct pair_options){ .active = { .initiator_depth = TOO_MANY, .cq_depth = TOO_MANY },
+            .passive = { .cq_depth = 1, .receive_depth = TOO_MANY } });
+    struct cq *cq = pair->passive.cq;
     struct op *op = new_op_without_event();
     HANDLE port = new_port();
-    attach(port, node->file, 1);
+    attach(port, pair->passive.node->file, 1);
     expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    for (int i = 0; i < 2; i++)
-        expect_status(ND_SUCCESS, CALL(qp, Receive, TAG(i), NULL, 0));
-    expect_status(ND_SUCCESS, CALL(qp, Flush));
+    for (int i = 0; i < TOO_MANY; i++)
+        expect_status(ND_SUCCESS, post_receive(&pair->passive, TAG(i), 0, 8));
+    for (int i = 0; i < TOO_MANY; i++)
+        expect_status(ND_SUCCESS, post_send(&pair->active, TAG(i), 0, 8, 0));
     expect_packet(port, 1, op, SPEC_ERROR_MORE_DATA); /* ND_BUFFER_OVERFLOW counts as a failure */
     expect_status(ND_BUFFER_OVERFLOW, result_of(cq, op));
 }

@@ -10,11 +10,22 @@
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
+#include "util/log.h"
 #include "util/probe.h"
 
 static bool is_error(const ND2_RESULT *result)
 {
     return FAILED(result->Status);
+}
+
+static void tell_passed_locked(struct nd_cq *cq)
+{
+    cq->passed = true;
+    log_limited(LOG_INFO, LOG_CQ,
+        "more results wait in a completion queue than the %u it was made for; this one has room "
+        "for "
+        "%u, others may not: make it deeper, or fetch results sooner",
+        cq->depth, cq->capacity);
 }
 
 static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
@@ -26,7 +37,7 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
         nd_cq_count_end(entry);
         return;
     }
-    if (cq->count >= cq->depth) {
+    if (cq->count >= cq->capacity) {
         nd_cq_count_end(entry);
         nd_cq_fail_locked(cq, ND_BUFFER_OVERFLOW);
         return;
@@ -34,10 +45,12 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
     if (!cq->count)
         cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
     tail = cq->head + cq->count;
-    at = &cq->entries[tail < cq->depth ? tail : tail - cq->depth];
+    at = &cq->entries[tail < cq->capacity ? tail : tail - cq->capacity];
     *at = *entry;
     cq->count++;
     cq->arrived++;
+    if (ND_UNLIKELY(cq->count > cq->depth && !cq->passed))
+        tell_passed_locked(cq);
     if (is_error(&entry->result) || entry->solicited)
         cq->arrived_solicited = cq->arrived;
     else if (entry->result.RequestType == Nd2RequestTypeReceive && !cq->marks)

@@ -34,7 +34,7 @@ static void drop_entries_locked(struct nd_cq *cq)
             nd_object_unpin_later(&entry->srq->object, &cq->dead);
         if (entry->mw)
             nd_object_unpin_later(&entry->mw->object, &cq->dead);
-        cq->head = cq->head + 1 == cq->depth ? 0 : cq->head + 1;
+        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
     }
 }
 
@@ -89,7 +89,7 @@ static void choose_way_locked(struct nd_cq *cq)
     bool open = !cq->count && !cq->waiting && !cq->failed && !cq->closed && !cq->refused &&
                 !cq->taking && list_empty(&cq->closing) && list_empty(&cq->batches);
 
-    cq->poll.counted = open && nd_cq_may_overrun_locked(cq);
+    cq->poll.counted = open && nd_cq_may_pass_locked(cq);
     cq->poll.usual_room = open && !cq->poll.counted ? ND_CQ_BATCH : 0;
 }
 
@@ -198,11 +198,29 @@ static uint32_t reserve_for(unsigned queues)
     return reserve;
 }
 
-static bool make_device_queue(struct nd_cq *cq, uint32_t depth)
+/*
+ * Entries for a client that asked for `depth`. Cards round a depth up, and programs that count one result too few rely
+ * on it. The sum with the reserve is one less than a power of two, which is what a card rounds up to by itself.
+ */
+enum { BEYOND_DEPTH = 64 };
+
+static uint32_t capacity_for(const struct nd_adapter *adapter, uint32_t depth)
+{
+    uint64_t entries = 1;
+
+    while (entries <= (uint64_t)depth + BEYOND_DEPTH + ND_CQ_RESERVE)
+        entries *= 2;
+    entries -= ND_CQ_RESERVE + 1;
+    return entries < adapter->limits.max_cq_depth ? (uint32_t)entries
+                                                  : adapter->limits.max_cq_depth;
+}
+
+static bool make_device_queue(struct nd_cq *cq, uint32_t capacity)
 {
     const struct nd_adapter *adapter = cq->adapter;
 
-    cq->poll.ibv = nd_create_cq(&adapter->port, (int)(depth + ND_CQ_RESERVE),
+    cq->capacity = capacity;
+    cq->poll.ibv = nd_create_cq(&adapter->port, (int)(capacity + ND_CQ_RESERVE),
         (int)(adapter->limits.max_cq_depth + ND_CQ_RESERVE), &cq->child, adapter->channel);
     if (cq->poll.ibv)
         cq->poll.poll_cq = cq->poll.ibv->context->ops.poll_cq;
@@ -261,7 +279,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     init_shared(&cq->shared);
     list_init(&cq->batches);
     list_init(&cq->broken);
-    if (!make_device_queue(cq, depth))
+    if (!make_device_queue(cq, capacity_for(adapter, depth)) && !make_device_queue(cq, depth))
         return nd_status_from_errno(errno ? errno : ENOMEM);
     cq->poll.usual_room = ND_CQ_BATCH;
     cq->depth = depth;
@@ -270,7 +288,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
         adapter->verbs->mark_solicited(cq->poll.ibv);
         cq->marks = true;
     }
-    if (!(cq->entries = malloc(depth * sizeof(*cq->entries)))) {
+    if (!(cq->entries = malloc(cq->capacity * sizeof(*cq->entries)))) {
         adapter->verbs->destroy_cq(cq->poll.ibv);
         return ND_NO_MEMORY;
     }
@@ -320,13 +338,23 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status)
     nd_cq_unlock_and_deliver(cq);
 }
 
+bool nd_cq_passed(struct nd_cq *cq)
+{
+    bool passed;
+
+    lock_acquire(&cq->poll.lock);
+    passed = cq->passed;
+    lock_release(&cq->poll.lock);
+    return passed;
+}
+
 /* ---- Resize ---- */
 
 /* Entries move to the start of a ring of the new size. */
-static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t depth)
+static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t capacity)
 {
-    struct nd_cq_entry *entries = malloc(depth * sizeof(*entries));
-    uint32_t first = cq->depth - cq->head;
+    struct nd_cq_entry *entries = malloc(capacity * sizeof(*entries));
+    uint32_t first = cq->capacity - cq->head;
 
     if (!entries)
         return ND_NO_MEMORY;
@@ -337,7 +365,7 @@ static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t depth)
     free(cq->entries);
     cq->entries = entries;
     cq->head = 0;
-    cq->depth = depth;
+    cq->capacity = capacity;
     return ND_SUCCESS;
 }
 
@@ -357,7 +385,18 @@ static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth)
     return status;
 }
 
-static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
+/* With the reserve for its queue pairs; near the device's limit, its entries beyond the client's largest depth. */
+static int resize_to(struct nd_cq *cq, uint32_t capacity, uint32_t reserve)
+{
+    int rc = nd_resize_cq(&cq->adapter->port, cq->poll.ibv, (int)(capacity + reserve));
+
+    if (rc && reserve > ND_CQ_RESERVE)
+        rc = nd_resize_cq(&cq->adapter->port, cq->poll.ibv, (int)(capacity + ND_CQ_RESERVE));
+    return rc;
+}
+
+/* capacity  out: what it has room for */
+static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth, uint32_t *capacity)
 {
     const struct nd_adapter *adapter = cq->adapter;
     uint32_t reserve;
@@ -367,11 +406,11 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
     lock_acquire(&cq->poll.lock);
     reserve = reserve_for(cq->queues);
     lock_release(&cq->poll.lock);
-    rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(depth + reserve));
-    if (rc &&
-        reserve >
-            ND_CQ_RESERVE) /* near the device's limit: its entries beyond the client's largest depth */
-        rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
+    *capacity = capacity_for(adapter, depth);
+    if ((rc = resize_to(cq, *capacity, reserve))) {
+        *capacity = depth;
+        rc = resize_to(cq, depth, reserve);
+    }
     if (rc == ENOSPC)
         return nd_adapter_refuse_deeper(adapter, LOG_CQ, "completion queue", depth,
             (uint32_t)cq->poll.ibv->cqe - ND_CQ_RESERVE);
@@ -381,7 +420,7 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
 }
 
 /* Resizes our own queue like the device's; on failure restores the device's. */
-static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
+static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth, uint32_t capacity)
 {
     HRESULT status;
 
@@ -390,15 +429,19 @@ static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
     if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
     else
-        status = resize_ring_locked(cq, depth);
+        status = resize_ring_locked(cq, capacity);
+    if (SUCCEEDED(status)) {
+        cq->depth = depth;
+        cq->passed = false;
+    }
     lock_release(&cq->poll.lock);
-    if (FAILED(status) && FAILED(resize_device_queue(cq, cq->depth)))
+    if (FAILED(status) && resize_to(cq, cq->capacity, ND_CQ_RESERVE))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
     return status;
 }
 
-/* An overrun may have become possible: then a pending Notify has to detect it. */
+/* Passing the depth may have become possible: then a pending Notify has to detect an overrun. */
 static void depths_changed(struct nd_cq *cq, uint32_t more_results)
 {
     lock_acquire(&cq->poll.lock);
@@ -414,6 +457,7 @@ static void depths_changed(struct nd_cq *cq, uint32_t more_results)
 HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
 {
     struct nd_adapter *adapter = cq->adapter;
+    uint32_t capacity;
     HRESULT status;
 
     if (nd_adapter_removed(adapter))
@@ -423,8 +467,8 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     if (FAILED(status = check_waiting(cq, depth)))
         return status;
     lock_acquire(&cq->size_lock);
-    if (SUCCEEDED(status = resize_device_queue(cq, depth)))
-        status = resize_own_queue(cq, depth);
+    if (SUCCEEDED(status = resize_device_queue(cq, depth, &capacity)))
+        status = resize_own_queue(cq, depth, capacity);
     lock_release(&cq->size_lock);
     if (SUCCEEDED(status))
         depths_changed(cq, 0);
@@ -444,11 +488,11 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most)
     queues = ++cq->queues;
     lock_release(&cq->poll.lock);
     /*
-     * Grows in steps; if the device cannot grow, hidden completions use the entries that the client's depth leaves,
-     * then those of the client.
+     * Grows in steps; if the device cannot grow, hidden completions use the entries that the client leaves.
      */
     if (reserve_for(queues) > reserve_for(queues - 1) &&
-        (rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(cq->depth + reserve_for(queues)))) &&
+        (rc = nd_resize_cq(
+             &adapter->port, cq->poll.ibv, (int)(cq->capacity + reserve_for(queues)))) &&
         rc != ENOSPC)
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
@@ -462,7 +506,7 @@ static struct nd_cq_entry *entry_locked(struct nd_cq *cq, uint32_t arrived)
     uint32_t younger = (uint32_t)cq->arrived - arrived;
     uint64_t at = (uint64_t)cq->head + cq->count - 1 - younger;
 
-    return &cq->entries[at < cq->depth ? at : at - cq->depth];
+    return &cq->entries[at < cq->capacity ? at : at - cq->capacity];
 }
 
 /*

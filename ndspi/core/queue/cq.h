@@ -6,9 +6,10 @@
  * path and use the software queue: completions drained ahead of the client (by Notify, a device event, a full request
  * ring), a Notify that waits, queue pairs that wait for their last completion.
  *
- * One result more than the client's depth is an overrun, however large the device's queue and the client's array are.
- * If the rings of all attached queue pairs together are no deeper than the queue, it cannot overrun. If they are deeper
- * (`most`), GetResults polls all that the device has before it returns any, by a path of its own (`counted`).
+ * The client's depth is rounded up, as cards do (`capacity`); one result more than that is an overrun, however large
+ * the device's queue and the client's array are. If the rings of all attached queue pairs together are no deeper than
+ * the client's depth, not even that can be passed. If they are deeper (`most`), GetResults polls all that the device
+ * has before it returns any, by a path of its own (`counted`); the first result beyond the depth is logged (`passed`).
  *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
  * `notified` is how many there were when a Notify last completed. A Notify ends at once iff arrived > max(fetched,
@@ -19,7 +20,7 @@
  * for solicited completions only. Without such an event, in the call itself or when an earlier Notify has armed the
  * device for all, any new Receive counts.
  *
- * The device's queue has at least ND_CQ_RESERVE entries more than the client asked for, for completions that the client
+ * The device's queue has at least ND_CQ_RESERVE entries more than `capacity`, for completions that the client
  * never sees; it may have more, as room for Resize (verbs/depth.h).
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. nd_cq_unlock_and_deliver drops it and then
@@ -81,7 +82,7 @@ enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
 struct nd_cq_poll {
     struct lock lock;
     size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
-    bool counted;      /* the fast path is closed only because the queue may overrun */
+    bool counted;      /* the fast path is closed only because the depth may be passed */
     struct ibv_cq *ibv;
     int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *); /* of ibv's context: one load less */
     void *results; /* of the call under way, kept here over the device's call ... */
@@ -111,7 +112,8 @@ struct nd_cq {
 
     struct nd_cq_entry *entries; /* ring */
     struct lock size_lock;       /* LOCK_CQ_SIZE: held to resize the device's queue */
-    uint32_t depth;              /* of the client, and of the ring: one more is an overrun */
+    uint32_t depth;              /* that the client asked for */
+    uint32_t capacity;           /* of the ring, at least depth: one more is an overrun */
     uint32_t head, count;
     uint64_t most; /* results that the attached queues can put here at once */
     uint64_t arrived, notified;
@@ -126,6 +128,7 @@ struct nd_cq {
     bool deliver;   /* something was decided */
     bool taking;    /* a thread drains and has dropped the lock: no other takes completions ... */
     bool again;     /* ... but one tried to */
+    bool passed;    /* more results have waited than the depth since it was set */
     bool closed;    /* released by the application: no client fetches any more */
     HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
 
@@ -186,6 +189,9 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 
 /* counts.c: adds what it has now. Takes LOCK_CQ. */
 void nd_cq_count(struct nd_cq *cq, struct nd_counts *counts);
+
+/* Whether more results have waited than the client asked for room for, since it last did. Takes LOCK_CQ. */
+bool nd_cq_passed(struct nd_cq *cq);
 
 /* Moves what the device has into the software queue. No lock held. */
 void nd_cq_look(struct nd_cq *cq);

@@ -11,8 +11,8 @@
 /* A kind of Notify in nd_cq.waiting. */
 #define ND_CQ_WAITS(type) (1u << (type))
 
-/* Whether more results may come than the queue is deep. */
-static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
+/* Whether more results may come than the client asked for room for: then all are counted. */
+static inline bool nd_cq_may_pass_locked(const struct nd_cq *cq)
 {
     return cq->most > cq->depth;
 }

@@ -91,7 +91,7 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
         }
         if (entry->mw)
             nd_object_unpin_later(&entry->mw->object, &cq->dead);
-        cq->head = cq->head + 1 == cq->depth ? 0 : cq->head + 1;
+        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
         cq->count--;
     }
     return at;

@@ -42,7 +42,7 @@ bool nd_cq_match_notifies_locked(struct nd_cq *cq, bool unsure)
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
-    bool looks = waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ERRORS) && nd_cq_may_overrun_locked(cq);
+    bool looks = waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ERRORS) && nd_cq_may_pass_locked(cq);
 
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) || nd_cq_drains_closing_locked(cq))
         return ND_CQ_ARMED_ANY;

@@ -367,19 +367,24 @@ static void overrun_is_told(void **state)
     struct end *end = *state;
     struct told notified;
     NDK_CQ *cq = cq_create(end->adapter, 2, &notified);
-    NDK_QP *qp = qp_create(end->pd, cq, end->cq, NULL);
+    NDK_QP *
+        qps[13]; /* of 16 Receives each: 208 results, and the queue, rounded up, has room for 191 */
 
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(qp->Dispatch->NdkReceive(qp, NULL, NULL, 0), 0);
+    for (size_t i = 0; i < sizeof(qps) / sizeof(qps[0]); i++) {
+        qps[i] = qp_create(end->pd, cq, end->cq, NULL);
+        for (int k = 0; k < 16; k++)
+            assert_int_equal(qps[i]->Dispatch->NdkReceive(qps[i], NULL, NULL, 0), 0);
+        qps[i]->Dispatch->NdkFlush(qps[i]);
+    }
     cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ERRORS);
-    qp->Dispatch->NdkFlush(qp);
     told_wait(&notified);
     assert_int_equal(notified.status, (NTSTATUS)SPEC_STATUS_BUFFER_OVERFLOW);
     /* It has failed for good: a later arm is told, too. */
     cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ANY);
     told_wait(&notified);
     assert_int_equal(notified.status, (NTSTATUS)SPEC_STATUS_BUFFER_OVERFLOW);
-    close_qp(qp);
+    for (size_t i = 0; i < sizeof(qps) / sizeof(qps[0]); i++)
+        close_qp(qps[i]);
     close_cq(cq);
 }
 

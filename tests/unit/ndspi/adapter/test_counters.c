@@ -353,15 +353,15 @@ static void test_counters_tell_a_completion_queue_that_overran(void **state)
                          pair->active.file, 1, 0, 0, (void **)&cq),
         OK);
     assert_int_equal(CALL(pair->active.adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)cq,
-                         (IUnknown *)cq, NULL, 4, 4, 1, 1, 0, (void **)&qp),
+                         (IUnknown *)cq, NULL, 192, 4, 1, 1, 0, (void **)&qp),
         OK);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 192; i++) /* it has room for 191 */
         assert_int_equal(CALL(qp, Receive, NULL, NULL, 0), OK);
     assert_int_equal(CALL(qp, Flush), OK);
     assert_int_equal(CALL(cq, GetResults, &result, 1), 0);
     counters = counters_of(pair->active.adapter);
     assert_int_equal(counters.CompletionQueueErrors, 1);
-    assert_int_equal(counters.FlushedRequests, 2); /* the lost ones, too */
+    assert_int_equal(counters.FlushedRequests, 192); /* the lost ones, too */
     assert_int_equal(counters.FailedRequests, 0);
     assert_int_equal(counters.Receives, 0);
     assert_int_equal(counters.ReceivePending, 0);

@@ -444,7 +444,7 @@ static unsigned results_of(struct fixture *f, const struct nd_queue *queue)
     unsigned count = 0;
 
     for (uint32_t i = 0; i < f->cq->count; i++)
-        count += f->cq->entries[(f->cq->head + i) % f->cq->depth].queue == queue;
+        count += f->cq->entries[(f->cq->head + i) % f->cq->capacity].queue == queue;
     return count;
 }
 
