@@ -219,6 +219,9 @@ SOCKADDR_INET parse_address(const char *text, USHORT port)
         usage_error(format("neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name "
                            "of a host: %s",
             text));
+    char problem[160];
+    if (sample_lacks_scope(&address, problem, sizeof(problem)))
+        usage_error(problem);
     return address;
 }
 

@@ -22,9 +22,14 @@ static const struct {
     const char *name;
     const char *hint;
 } codes[] = {
+    { ND_SUCCESS, "ND_SUCCESS", NULL },
     { ND_TIMEOUT, "ND_TIMEOUT", NULL },
+    { ND_PENDING, "ND_PENDING", NULL },
     { ND_BUFFER_OVERFLOW, "ND_BUFFER_OVERFLOW", NULL },
+    { ND_DEVICE_BUSY, "ND_DEVICE_BUSY", NULL },
     { ND_NO_MORE_ENTRIES, "ND_NO_MORE_ENTRIES", NULL },
+    { ND_UNSUCCESSFUL, "ND_UNSUCCESSFUL", NULL },
+    { ND_INVALID_HANDLE, "ND_INVALID_HANDLE", NULL },
     { (HRESULT)0xC0000022u, "STATUS_ACCESS_DENIED",
         "The port is for privileged processes: choose one from 1024 on." },
     { ND_ACCESS_VIOLATION, "ND_ACCESS_VIOLATION",
@@ -32,6 +37,7 @@ static const struct {
     { ND_INVALID_PARAMETER, "ND_INVALID_PARAMETER", NULL },
     { ND_INVALID_DEVICE_REQUEST, "ND_INVALID_DEVICE_REQUEST", NULL },
     { ND_NO_MEMORY, "ND_NO_MEMORY", NULL },
+    { ND_INVALID_PARAMETER_MIX, "ND_INVALID_PARAMETER_MIX", NULL },
     { ND_DATA_OVERRUN, "ND_DATA_OVERRUN", NULL },
     { ND_SHARING_VIOLATION, "ND_SHARING_VIOLATION", port_taken },
     { ND_ADDRESS_ALREADY_EXISTS, "ND_ADDRESS_ALREADY_EXISTS", port_taken },
@@ -41,6 +47,17 @@ static const struct {
     { ND_IO_TIMEOUT, "ND_IO_TIMEOUT",
         "The peer does not answer: does it run, and may it be reached (firewall)?" },
     { ND_NOT_SUPPORTED, "ND_NOT_SUPPORTED", NULL },
+    { (HRESULT)0xC00000CCu, "STATUS_BAD_NETWORK_NAME", "No peer can have this address." },
+    { ND_INVALID_PARAMETER_1, "ND_INVALID_PARAMETER_1", NULL },
+    { ND_INVALID_PARAMETER_2, "ND_INVALID_PARAMETER_2", NULL },
+    { ND_INVALID_PARAMETER_3, "ND_INVALID_PARAMETER_3", NULL },
+    { ND_INVALID_PARAMETER_4, "ND_INVALID_PARAMETER_4", NULL },
+    { ND_INVALID_PARAMETER_5, "ND_INVALID_PARAMETER_5", NULL },
+    { ND_INVALID_PARAMETER_6, "ND_INVALID_PARAMETER_6", NULL },
+    { ND_INVALID_PARAMETER_7, "ND_INVALID_PARAMETER_7", NULL },
+    { ND_INVALID_PARAMETER_8, "ND_INVALID_PARAMETER_8", NULL },
+    { ND_INVALID_PARAMETER_9, "ND_INVALID_PARAMETER_9", NULL },
+    { ND_INVALID_PARAMETER_10, "ND_INVALID_PARAMETER_10", NULL },
     { ND_INTERNAL_ERROR, "ND_INTERNAL_ERROR", NULL },
     { ND_CANCELED, "ND_CANCELED", "The connection was lost." },
     { ND_REMOTE_ERROR, "ND_REMOTE_ERROR", NULL },
@@ -51,6 +68,10 @@ static const struct {
 #endif
         "." },
     { ND_INVALID_DEVICE_STATE, "ND_INVALID_DEVICE_STATE", NULL },
+    { ND_INVALID_BUFFER_SIZE, "ND_INVALID_BUFFER_SIZE", NULL },
+    { (HRESULT)0xC000020Cu, "STATUS_CONNECTION_DISCONNECTED", NULL },
+    { (HRESULT)0xC0000238u, "STATUS_ADDRESS_ALREADY_ASSOCIATED", NULL },
+    { (HRESULT)0xC0000239u, "STATUS_ADDRESS_NOT_ASSOCIATED", NULL },
     { ND_TOO_MANY_ADDRESSES, "ND_TOO_MANY_ADDRESSES", NULL },
     { ND_CONNECTION_REFUSED, "ND_CONNECTION_REFUSED",
         "No program listens there: start the same program with -s first." },
@@ -60,7 +81,12 @@ static const struct {
     { ND_HOST_UNREACHABLE, "ND_HOST_UNREACHABLE", "The host does not answer: check the address." },
     { ND_CONNECTION_ABORTED, "ND_CONNECTION_ABORTED", "The peer gave up." },
     { ND_DEVICE_REMOVED, "ND_DEVICE_REMOVED", NULL },
+    { E_NOTIMPL, "E_NOTIMPL", NULL },
     { E_NOINTERFACE, "E_NOINTERFACE", NULL },
+    { E_POINTER, "E_POINTER", NULL },
+    { E_OUTOFMEMORY, "E_OUTOFMEMORY", NULL },
+    { E_INVALIDARG, "E_INVALIDARG", NULL },
+    { CLASS_E_CLASSNOTAVAILABLE, "CLASS_E_CLASSNOTAVAILABLE", NULL },
 };
 
 const char *sample_code_name(HRESULT hr)
@@ -202,6 +228,26 @@ BOOL sample_parse_address(
     return TRUE;
 }
 
+BOOL sample_lacks_scope(const SOCKADDR_INET *address, char *problem, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)&address->Ipv6.sin6_addr;
+    char ip[INET6_ADDRSTRLEN] = "?";
+
+    if (address->si_family != AF_INET6 || address->Ipv6.sin6_scope_id || bytes[0] != 0xFE ||
+        (bytes[1] & 0xC0) != 0x80)
+        return FALSE;
+    inet_ntop(AF_INET6, (void *)bytes, ip, sizeof(ip));
+    snprintf(problem, size,
+        "%s is link-local: write the network interface behind it, %s%%"
+#ifdef _WIN32
+        "12",
+#else
+        "eth0",
+#endif
+        ip, ip);
+    return TRUE;
+}
+
 static void usage_error(
     SAMPLE *sample, const char *usage, const char *problem, const char *argument)
 {
@@ -213,6 +259,7 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
 {
     WSADATA data;
     const char *peer = NULL;
+    char problem[160];
 
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
         sample_fail(sample, "Winsock does not start");
@@ -248,6 +295,8 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
         usage_error(sample, usage,
             "neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name of a host: ",
             peer);
+    if (sample_lacks_scope(&sample->address, problem, sizeof(problem)))
+        usage_error(sample, usage, problem, "");
     if (!sample->server && sample->address.Ipv4.sin_port == 0)
         usage_error(
             sample, usage, "a server has no port 0: give the one that it prints, not ", peer);

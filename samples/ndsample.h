@@ -61,6 +61,12 @@ ULONG sample_number(
 BOOL sample_parse_address(
     SAMPLE *sample, const char *text, USHORT default_port, SOCKADDR_INET *address);
 
+/*
+ * Whether it is a link-local address without the interface that it is on.
+ * problem  out: then, what is wrong, and how to write it; size bytes
+ */
+BOOL sample_lacks_scope(const SOCKADDR_INET *address, char *problem, size_t size);
+
 /* Ends the program if hr is a failure. what in: "Connect", for "Connect to 10.0.0.1:54325 failed". */
 void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
 /* Ends the program. Takes printf's arguments, without a line end. */
