@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -167,6 +168,36 @@ static void test_clients_that_do_nothing_keep_out_nobody(void **state)
     program_end(&process);
 }
 
+/* There are fewer descriptors than the clients that it would keep: the oldest makes room all the same. */
+static void test_clients_that_do_nothing_leave_descriptors(void **state)
+{
+    enum { IDLE = 300 };
+    static char answer[1 << 20];
+    struct program process, server;
+    struct rlimit before, few;
+    int idle[IDLE];
+    unsigned port;
+
+    (void)state;
+    stage_start(&process);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){ .rlim_cur = 24, .rlim_max = before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    port = listen_on_any(&server);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int i = 0; i < IDLE; i++)
+        idle[i] = connected(port);
+    for (int i = 0; i < 3; i++) {
+        ask(port, "GET /metrics" CLOSE, answer, sizeof(answer));
+        assert_int_equal(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+    }
+    for (int i = 0; i < IDLE; i++)
+        close(idle[i]);
+    program_kill(&server, SIGTERM);
+    assert_int_equal(server.status, 0);
+    program_end(&process);
+}
+
 #ifdef HASTE_PROCESS
 enum { HASTE = 5 };
 
@@ -264,6 +295,7 @@ int main(int argc, char **argv)
         STAGE_ROW(test_ndstat_is_scraped),
         STAGE_ROW(test_ndstat_asks_processes_once_a_second),
         STAGE_ROW(test_clients_that_do_nothing_keep_out_nobody),
+        STAGE_ROW(test_clients_that_do_nothing_leave_descriptors),
         STAGE_ROW(test_a_client_that_dribbles_is_cut_off),
         STAGE_ROW(test_ndstat_says_where_it_cannot_listen),
 #else

@@ -7,12 +7,14 @@
 #include <microhttpd.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -22,6 +24,9 @@
  * Each connection carries one request: so the connection's deadline, which the client cannot extend, is the request's.
  */
 enum { CLIENTS = 16, CONNECTIONS = 64, DEADLINE_MS = 10000, KEEP_MS = 1000 };
+
+/* Descriptors that are no client's: the daemon's, and those with which the counters are read. */
+enum { DESCRIPTORS = 8 };
 
 struct client {
     int fd;
@@ -34,6 +39,9 @@ struct listening {
     const struct stat_server *server;
     struct MHD_Response *metrics; /* as read at read_ms, for all clients; NULL: none */
     uint64_t read_ms, numbers;
+    unsigned connections; /* at most, by the descriptors there are */
+    unsigned kept;        /* clients that none has to make room for */
+    bool closed;          /* a connection, since the daemon last ran */
     struct client clients[CONNECTIONS];
 };
 
@@ -138,7 +146,25 @@ static void end_client(struct client *client)
     client->ended = true;
 }
 
-/* With more than CLIENTS disconnects the oldest, so that clients that send or read nothing do not block others. */
+/*
+ * As many connections as there are descriptors for, and so many fewer clients that one more can always be accepted:
+ * without a descriptor it would wait for the end of another.
+ */
+static void count_descriptors(struct listening *listening)
+{
+    struct rlimit limit;
+    unsigned count = 0;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        limit.rlim_cur = 0;
+    for (rlim_t fd = 0; fd < limit.rlim_cur && count < CONNECTIONS + DESCRIPTORS; fd++)
+        if (fcntl((int)fd, F_GETFD) < 0)
+            count++;
+    listening->connections = count > DESCRIPTORS + 2 ? count - DESCRIPTORS : 2;
+    listening->kept = listening->connections / 2 < CLIENTS ? listening->connections / 2 : CLIENTS;
+}
+
+/* With more than are kept disconnects the oldest, so that clients that send or read nothing do not block others. */
 static void make_room(struct listening *listening)
 {
     struct client *oldest = NULL;
@@ -153,7 +179,7 @@ static void make_room(struct listening *listening)
         if (!oldest || client->number < oldest->number)
             oldest = client;
     }
-    if (count > CLIENTS)
+    if (count > listening->kept)
         end_client(oldest);
 }
 
@@ -166,6 +192,7 @@ static void notice(void *context, struct MHD_Connection *connection, void **own,
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         if (client)
             client->number = 0;
+        listening->closed = true;
         return;
     }
     for (size_t i = 0; i < CONNECTIONS && !client; i++)
@@ -262,7 +289,7 @@ static int listening_socket(const struct addrinfo *at)
 static struct MHD_Daemon *start(int socket, struct listening *listening)
 {
     return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, listening,
-        MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+        MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT, listening->connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16384, MHD_OPTION_NOTIFY_CONNECTION, notice,
         listening, MHD_OPTION_END);
 }
@@ -292,11 +319,15 @@ static void serve(struct MHD_Daemon *daemon, struct listening *listening, int en
         MHD_UNSIGNED_LONG_LONG own_ms;
         int next_ms;
 
+        listening->closed = false;
         MHD_run(daemon);
         next_ms = check_deadlines(listening);
         if (MHD_get_timeout(daemon, &own_ms) == MHD_YES &&
             (next_ms < 0 || own_ms < (MHD_UNSIGNED_LONG_LONG)next_ms))
             next_ms = (int)own_ms;
+        if (listening
+                ->closed) /* it had too many, perhaps: its next run begins with listening again */
+            next_ms = 0;
         wait[0].revents = 0;
         (void)poll(wait, 2, next_ms);
     } while (!wait[0].revents);
@@ -342,6 +373,7 @@ enum stat_end stat_listen(const char *where, const struct stat_server *server,
             close(socket);
         return STAT_NOT_LISTENING;
     }
+    count_descriptors(&listening);
     listened = listen_on(socket, &listening, ends, ready);
     if (listening.metrics)
         MHD_destroy_response(listening.metrics);
