@@ -49,6 +49,7 @@ enum lock_level {
     LOCK_SRD_CQ = 170,
     LOCK_SRD_DEVICE = 176,  /* the shared contexts, the table of queue pairs */
     LOCK_SRD_CHANNEL = 180, /* completion channel, event channel, async queue, softrdma's sources */
+    LOCK_SRD_CLOSE = 185,   /* what other processes made and a thread closes: a leaf */
     /* delivery of overlapped completions: held over calls of winobj, see docs/internals/completion.md */
     LOCK_PENDING = 200,
     /* winobj's sockets: over their system calls and the completion of their requests */

@@ -3,6 +3,7 @@
 #include "softrdma/cm/meet.h"
 
 #include "softrdma/device/addr.h"
+#include "softrdma/share/close.h"
 #include "util/log.h"
 #include "util/settings.h"
 
@@ -81,7 +82,7 @@ static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const c
     if (!error && (error = srd_meet_send(wake_fd, offer.memory_fd, tcp_fd)))
         close(offer.memory_fd);
     if (error) {
-        close(wake_fd);
+        srd_close_foreign(wake_fd); /* the listener may have sent something */
         return error;
     }
     offer.wake_fd = wake_fd;

@@ -9,6 +9,7 @@
 #include "softrdma/cm/meet.h"
 
 #include "softrdma/cm/id.h"
+#include "softrdma/share/close.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -75,8 +76,9 @@ static void refused_for(const struct srd_meet_pair *pair, int error)
                   : error == -ENOTCONN                   ? "its connection has ended"
                   : error == -EMFILE || error == -ENFILE ? "too many descriptors are in use"
                   : error == -ETIMEDOUT                  ? "it does not come"
-                  : error == -EUSERS                     ? SRD_MEET_TOO_MANY
-                                                         : strerror(-error));
+                  : error == -EBUSY  ? "too many that were refused cannot be closed yet"
+                  : error == -EUSERS ? SRD_MEET_TOO_MANY
+                                     : strerror(-error));
 }
 
 static struct waiting *waiting_of(struct list_node *node)
@@ -95,8 +97,8 @@ static void unlist_locked(struct srd_meet *meet, struct waiting *waiting)
 static void drop_locked(struct srd_meet *meet, struct waiting *waiting)
 {
     unlist_locked(meet, waiting);
-    close(waiting->offer.share.memory_fd);
-    close(waiting->offer.share.wake_fd);
+    srd_close_foreign(waiting->offer.share.memory_fd);
+    srd_close_foreign(waiting->offer.share.wake_fd);
     free(waiting);
 }
 
@@ -134,8 +136,8 @@ static void keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offe
     else if (!(waiting = malloc(sizeof(*waiting))))
         error = -ENOMEM;
     if (error) {
-        close(offer->share.memory_fd);
-        close(fd);
+        srd_close_foreign(offer->share.memory_fd);
+        srd_close_foreign(fd);
         refused_for(&offer->pair, error);
         return;
     }
@@ -177,7 +179,7 @@ static void serve_locked(struct srd_meet *meet, struct visitor *visitor)
         return;
     fd = dismiss_locked(meet, visitor);
     if (error)
-        close(fd);
+        srd_close_foreign(fd);
     else
         keep_locked(meet, &offer, fd);
     if (error)
@@ -203,7 +205,7 @@ static void visitor_expired(struct srd_source *source)
     lock_acquire(&visitor->meet->lock);
     if (list_linked(&visitor->node)) {
         refused_for(NULL, -ETIMEDOUT);
-        close(dismiss_locked(visitor->meet, visitor));
+        srd_close_foreign(dismiss_locked(visitor->meet, visitor));
     }
     lock_release(&visitor->meet->lock);
 }
@@ -236,12 +238,13 @@ static int admit_locked(struct srd_meet *meet, int fd)
     int error;
 
     if (!visitor) {
-        close(fd);
+        srd_close_foreign(fd);
         return -ENOMEM;
     }
     if (meet->n_visitors == VISITORS_MAX) {
         refused(NULL, "too many come without one");
-        close(dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
+        srd_close_foreign(
+            dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
     }
     srd_source_init(&visitor->source, &visitor_ops, fd);
     srd_source_ref(&meet->source);
@@ -250,7 +253,7 @@ static int admit_locked(struct srd_meet *meet, int fd)
     meet->n_visitors++;
     error = srd_source_add(&visitor->source);
     if (error)
-        close(dismiss_locked(meet, visitor));
+        srd_close_foreign(dismiss_locked(meet, visitor));
     else
         srd_source_deadline(&visitor->source, clock_now_ms() + VISITOR_MS);
     return error;
@@ -276,6 +279,11 @@ static bool accept_locked(struct srd_meet *meet)
     lock_assert_held(&meet->lock);
     if (meet->source.fd < 0)
         return false;
+    if (srd_close_crowded()) {
+        if (!atomic_load(&meet->paused))
+            pause_locked(meet, EBUSY);
+        return false;
+    }
     fd = accept4(meet->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
@@ -288,7 +296,7 @@ static bool accept_locked(struct srd_meet *meet)
     else if (error == -EAGAIN)
         error = admit_locked(meet, fd);
     else
-        close(fd);
+        srd_close_foreign(fd);
     if (error)
         refused_for(NULL, error);
     return true;
@@ -329,10 +337,27 @@ static uint32_t on_interest(struct srd_source *source)
     return atomic_load(&meet_of(source)->paused) ? 0 : EPOLLIN;
 }
 
+/* Those that connected would be closed with it; without them its close does not wait, and its name is free at once. */
+static void close_socket(int fd)
+{
+    int visitor;
+
+    shutdown(fd, SHUT_RD); /* from here on the kernel refuses connections */
+    do {
+        visitor = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+        if (visitor >= 0)
+            srd_close_foreign(visitor);
+    } while (visitor >= 0 || errno == EINTR || errno == ECONNABORTED);
+    if (errno == EMFILE || errno == ENFILE)
+        srd_close_foreign(fd);
+    else
+        close(fd);
+}
+
 static void on_free(struct srd_source *source)
 {
     if (source->fd >= 0)
-        close(source->fd);
+        close_socket(source->fd);
     free(meet_of(source));
 }
 
@@ -429,10 +454,11 @@ void srd_meet_stop(struct srd_meet *meet)
     srd_source_remove(&meet->source);
     lock_acquire(&meet->lock);
     if (meet->source.fd >= 0)
-        close(meet->source.fd);
+        close_socket(meet->source.fd);
     meet->source.fd = -1;
     while (!list_empty(&meet->visitors))
-        close(dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
+        srd_close_foreign(
+            dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
     while ((waiting = oldest_locked(meet)))
         drop_locked(meet, waiting);
     lock_release(&meet->lock);

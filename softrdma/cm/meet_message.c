@@ -6,6 +6,7 @@
 #include "softrdma/cm/meet.h"
 
 #include "softrdma/device/addr.h"
+#include "softrdma/share/close.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -163,7 +164,7 @@ static int take_descriptors(struct msghdr *message, int fds[DESCRIPTORS])
             if (count < DESCRIPTORS)
                 fds[count] = fd;
             else
-                close(fd);
+                srd_close_foreign(fd);
             count++;
         }
     }
@@ -206,9 +207,9 @@ int srd_meet_receive(int fd, struct srd_meet_offer *offer)
     if (!error && !srd_meet_may_keep(fds[MEMORY]))
         error = -EMFILE;
     if (fds[TCP] >= 0)
-        close(fds[TCP]); /* its owner's end must show as soon as it ends */
+        srd_close_foreign(fds[TCP]); /* its owner's end must show as soon as it ends */
     if (error && fds[MEMORY] >= 0)
-        close(fds[MEMORY]);
+        srd_close_foreign(fds[MEMORY]);
     offer->share = (struct srd_share_offer){ .memory_fd = error ? -1 : fds[MEMORY], .wake_fd = -1 };
     return error;
 }

@@ -2,6 +2,7 @@
 /* share.c - the memory of a share: made, checked, mapped, given back. See share.h. */
 #include "softrdma/share/internal.h"
 
+#include "softrdma/share/close.h"
 #include "softrdma/share/group.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -162,12 +163,13 @@ int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share 
         if (error)
             atomic_fetch_sub(&shares, 1);
     }
-    close(offer->memory_fd);
     if (error) {
-        close(offer->wake_fd);
+        srd_close_foreign(offer->memory_fd); /* it may be anything */
+        srd_close_foreign(offer->wake_fd);
         free(share);
         return error;
     }
+    close(offer->memory_fd);
     share->wake_fd = offer->wake_fd;
     *out = share;
     return 0;

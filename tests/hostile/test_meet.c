@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -706,6 +707,162 @@ static void offer_as(const struct pair *pair, int tcp, uid_t user)
     expect_child(child);
 }
 
+/*
+ * Closing the last copy of this TCP socket waits in the kernel for LINGER_S: it has octets that its peer, which the
+ * caller keeps open, does not take.
+ */
+enum { LINGER_S = 60, AT_ONCE_MS = 20000 };
+
+static int lingering(const struct sockaddr_storage *elsewhere)
+{
+    const struct linger linger = { .l_onoff = 1, .l_linger = LINGER_S };
+    static const char octets[65536];
+    int fd = tcp_to(elsewhere);
+
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+    while (send(fd, octets, sizeof(octets), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        ;
+    return fd;
+}
+
+enum where {
+    AND_THE_LISTENER_STOPS, /* accepted or not */
+    AS_THE_CONNECTION,      /* in place of the TCP socket */
+    AS_THE_MEMORY,
+    AS_ONE_TOO_MANY,
+    WHERES
+};
+
+static bool stands_still(pid_t process)
+{
+    bool still = true;
+    char path[300], line[512];
+    struct dirent *entry;
+    DIR *tasks;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
+    tasks = opendir(path);
+    while (tasks && (entry = readdir(tasks))) {
+        const char *state = NULL;
+        FILE *stat;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.32s/stat", (int)process, entry->d_name);
+        stat = fopen(path, "re");
+        if (stat && fgets(line, sizeof(line), stat))
+            state = strrchr(line, ')');
+        if (stat)
+            fclose(stat);
+        still &= state && state[2] == 'T';
+    }
+    if (tasks)
+        closedir(tasks);
+    return tasks && still;
+}
+
+/*
+ * In a child, so that the device has the last copy; of another user, unless that is 0. The device stands still
+ * meanwhile: else it might refuse the visitor before he has said anything. (That would end a close under way, too.)
+ */
+static void leave_lingering(const struct pair *pair, const struct sockaddr_storage *elsewhere,
+    enum where where, uid_t user, int times)
+{
+    pid_t device = getpid(), child = fork(), visitor;
+
+    if (!child) {
+        kill(device, SIGSTOP);
+        while (!stands_still(device))
+            sched_yield();
+        visitor = fork();
+        if (!visitor) {
+            int memory = sealed();
+
+            if (user && setresuid(user, user, user))
+                _exit(77);
+            while (times--) {
+                int fd = lingering(elsewhere), fds[3] = { memory, fd, fd };
+
+                if (where == AS_THE_MEMORY || where == AS_ONE_TOO_MANY)
+                    fds[0] = fd;
+                say(visit(pair), said, SAID, fds, where == AS_ONE_TOO_MANY ? 3 : 2);
+            }
+            kill(getpid(), SIGKILL); /* an exit does not wait for the close */
+        }
+        waitpid(visitor, NULL, 0);
+        kill(device, SIGCONT);
+        _exit(0);
+    }
+    expect_child(child);
+}
+
+static void expect_shares_at_once(struct pair *pair)
+{
+    uint64_t begin_ms = test_now_ms();
+
+    still_shares(pair);
+    assert_true(test_now_ms() - begin_ms < AT_ONCE_MS);
+    assert_int_equal(srd_destroy_id(pair->active.id), 0);
+    assert_int_equal(srd_destroy_id(pair->passive.id), 0);
+    assert_int_equal(srd_destroy_qp(pair->active.qp), 0);
+    assert_int_equal(srd_destroy_qp(pair->passive.qp), 0);
+    pair->active.id = pair->passive.id = NULL;
+    pair->active.qp = pair->passive.qp = NULL;
+}
+
+static void a_socket_that_lingers_stops_nobody(void **state)
+{
+    uint64_t begin_ms = test_now_ms();
+    struct sockaddr_storage elsewhere;
+
+    (void)state;
+    for (int i = 0; i < 2 * WHERES; i++) {
+        const uid_t user = i % 2 ? 12345 : 0;
+        struct pair pair;
+        int listener;
+
+        if (user && geteuid())
+            continue;
+        listener = raw_listen(&elsewhere);
+        pair_listen(&pair, "127.0.0.1");
+        leave_lingering(&pair, &elsewhere, (enum where)(i / 2), user, 1);
+        if (i / 2 != AND_THE_LISTENER_STOPS)
+            expect_shares_at_once(&pair);
+        pair_close(&pair);
+        close(listener); /* its peers linger no more */
+        await_descriptors(idle);
+    }
+    assert_true(test_now_ms() - begin_ms < LINGER_S * 1000);
+}
+
+/* More than may wait to be closed: no further visitors are taken, and connections are on TCP, until some are closed. */
+static void a_crowd_of_sockets_that_linger_costs_shared_memory_alone(void **state)
+{
+    enum { CROWD = 65 }; /* one more than may wait; and what raw_listen has room for */
+    uint64_t begin_ms = test_now_ms();
+    struct sockaddr_storage elsewhere;
+    struct pair pair;
+    int listener;
+
+    (void)state;
+    if (geteuid())
+        skip();
+    listener = raw_listen(&elsewhere);
+    pair_listen(&pair, "127.0.0.1");
+    leave_lingering(&pair, &elsewhere, AS_THE_CONNECTION, 12345, CROWD);
+    connect_to(&pair);
+    assert_string_equal(srd_query_path(pair.active.qp), "tcp");
+    assert_true(test_now_ms() - begin_ms < AT_ONCE_MS);
+    assert_true(descriptors() - idle < CROWD + 16);
+    pair_close(&pair);
+    close(listener);
+    await_descriptors(idle);
+
+    pair_listen(&pair, "127.0.0.1");
+    still_shares(&pair);
+    close_all(&pair);
+}
+
 static void another_users_offer_is_refused(void **state)
 {
     struct pair pair;
@@ -847,6 +1004,8 @@ int main(void)
         cmocka_unit_test(a_taken_name_leaves_the_connection_on_tcp),
         cmocka_unit_test(a_name_in_front_of_a_wildcard_leaves_it_on_tcp),
         cmocka_unit_test(a_reply_with_the_flag_and_no_offer_is_refused),
+        cmocka_unit_test(a_socket_that_lingers_stops_nobody),
+        cmocka_unit_test(a_crowd_of_sockets_that_linger_costs_shared_memory_alone),
         cmocka_unit_test(another_users_offer_is_refused),
         cmocka_unit_test(another_users_listener_is_offered_nothing),
         cmocka_unit_test(a_socket_of_another_network_is_refused),
