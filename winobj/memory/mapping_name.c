@@ -2,6 +2,8 @@
 /* mapping_name.c - names of shared memory (mapping_name.h). */
 #include "winobj/memory/mapping_name.h"
 
+#include "winobj/names/names.h"
+
 #include "util/file_size.h"
 
 #include <dirent.h>
@@ -11,10 +13,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#define PREFIX "section."
 
 static bool fail(DWORD error)
 {
@@ -26,7 +29,11 @@ static DWORD error_of(int error)
 {
     switch (error) {
     case EACCES:
-    case EPERM: return ERROR_ACCESS_DENIED;
+    case EPERM:
+    case ELOOP:
+    case EISDIR:
+    case ENXIO:
+    case EAGAIN: return ERROR_ACCESS_DENIED;
     case EMFILE:
     case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
     case ENOENT: return ERROR_FILE_NOT_FOUND;
@@ -36,11 +43,11 @@ static DWORD error_of(int error)
     }
 }
 
-/* The name of the file: it has the user, and whether the name is Global or Local; slashes are escaped. */
+/* The name of the file: it has whether the name is Global or Local; slashes are escaped. */
 static bool file_name(const char *name, char file[NAME_MAX])
 {
     bool global = !strncmp(name, "Global\\", 7);
-    int length = snprintf(file, NAME_MAX, "/ndspi.%u.%c.", (unsigned)geteuid(), global ? 'g' : 'l');
+    int length = snprintf(file, NAME_MAX, PREFIX "%c.", global ? 'g' : 'l');
 
     name += global ? 7 : strncmp(name, "Local\\", 6) ? 0 : 6;
     if (!*name)
@@ -65,29 +72,11 @@ static int lock(int fd, int operation)
     return result;
 }
 
-/*
- * The file, unless it is another user's, who made it first: /dev/shm is everyone's, and his processes could write what
- * this one reads, take the memory away, or hold the lock for ever. -1 with errno.
- */
-static int own(int fd)
+/* Opens and locks the lock file, which is empty and never removed; close unlocks. -1 with the last error. */
+static int sections_lock(int folder)
 {
-    struct stat status;
+    int fd = names_file(folder, "sections", O_RDWR | O_CREAT);
 
-    if (fd < 0 || (!fstat(fd, &status) && status.st_uid == geteuid()))
-        return fd;
-    close(fd);
-    errno = EACCES;
-    return -1;
-}
-
-/* Opens and locks the user's lock file, which is empty and never removed; close unlocks. -1 with the last error. */
-static int names_lock(void)
-{
-    char file[NAME_MAX];
-    int fd;
-
-    snprintf(file, sizeof(file), "/ndspi.%u", (unsigned)geteuid());
-    fd = own(shm_open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (fd >= 0 && !lock(fd, LOCK_EX))
         return fd;
     SetLastError(error_of(errno));
@@ -122,46 +111,44 @@ static int reserve(int fd, uint64_t size)
  * Opens the file of a name for which some process has a handle; removes the file if all such processes have died. -1
  * with errno; ENOENT: there is none.
  */
-static int open_used(const char *file)
+static int open_used(int folder, const char *file)
 {
-    int fd = shm_open(file, O_RDWR | O_CLOEXEC, 0);
+    int fd = names_file(folder, file, O_RDWR);
 
     if (fd < 0 && errno == EACCES) /* read-only memory */
-        fd = shm_open(file, O_RDONLY | O_CLOEXEC, 0);
-    fd = own(fd);
+        fd = names_file(folder, file, O_RDONLY);
     if (fd < 0 || lock(fd, LOCK_EX | LOCK_NB))
         return fd;
-    shm_unlink(file);
+    unlinkat(folder, file, 0);
     close(fd);
     errno = ENOENT;
     return -1;
 }
 
 /* Removes the memory of all the user's processes that have died. Most of its names are asked for only once. */
-static void remove_unused(void)
+static void remove_unused(int folder)
 {
-    DIR *folder = opendir("/dev/shm"); /* shm_open's */
-    char prefix[32], file[NAME_MAX + 2];
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry;
     int fd;
 
-    if (!folder)
-        return; /* they stay */
-    snprintf(prefix, sizeof(prefix), "ndspi.%u.", (unsigned)geteuid());
-    while ((entry = readdir(folder))) {
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
-            continue;
-        snprintf(file, sizeof(file), "/%s", entry->d_name);
-        if ((fd = open_used(file)) >= 0)
-            close(fd);
+    if (!files) { /* they stay */
+        if (copy >= 0)
+            close(copy);
+        return;
     }
-    closedir(folder);
+    while ((entry = readdir(files)))
+        if (!strncmp(entry->d_name, PREFIX, strlen(PREFIX)) &&
+            (fd = open_used(folder, entry->d_name)) >= 0)
+            close(fd);
+    closedir(files);
 }
 
 /* A new file. -1 with errno. */
-static int create(const char *file, uint64_t size, bool writable)
+static int create(int folder, const char *file, uint64_t size, bool writable)
 {
-    int fd = shm_open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
+    int fd = names_file(folder, file, O_RDWR | O_CREAT | O_EXCL), error;
 
     if (fd < 0)
         return -1;
@@ -170,46 +157,63 @@ static int create(const char *file, uint64_t size, bool writable)
         error = -errno;
     if (!error)
         return fd;
-    shm_unlink(file);
+    unlinkat(folder, file, 0);
     close(fd);
     errno = -error;
     return -1;
 }
 
 /* The same, with the room that dead processes had. A process looks for that once, and whenever there is no room. */
-static int create_anyhow(const char *file, uint64_t size, bool writable)
+static int create_anyhow(int folder, const char *file, uint64_t size, bool writable)
 {
     static atomic_bool looked;
     bool first = !atomic_exchange(&looked, true);
     int fd;
 
     if (first)
-        remove_unused();
-    fd = create(file, size, writable);
+        remove_unused(folder);
+    fd = create(folder, file, size, writable);
     if (fd >= 0 || errno != ENOSPC || first)
         return fd;
-    remove_unused();
-    return create(file, size, writable);
+    remove_unused(folder);
+    return create(folder, file, size, writable);
+}
+
+/* Both: the folder, whose descriptor is to be closed, and the lock. -1 with the last error, and nothing is open. */
+static int folder_lock(int *folder)
+{
+    int sections;
+
+    *folder = names_folder();
+    if (*folder < 0) {
+        SetLastError(error_of(errno));
+        return -1;
+    }
+    sections = sections_lock(*folder);
+    if (sections < 0)
+        close(*folder);
+    return sections;
 }
 
 int win_name_open(const char *name, uint64_t size, bool writable, bool *existed)
 {
     char file[NAME_MAX];
-    int names, fd;
+    int folder, sections, fd;
 
-    if (!file_name(name, file) || (names = names_lock()) < 0)
+    if (!file_name(name, file) || (sections = folder_lock(&folder)) < 0)
         return -1;
-    fd = open_used(file);
+    fd = open_used(folder, file);
     *existed = fd >= 0;
     if (fd < 0 && errno == ENOENT && size)
-        fd = create_anyhow(file, size, writable);
+        fd = create_anyhow(folder, file, size, writable);
     if (fd < 0 || lock(fd, LOCK_SH)) {
         SetLastError(error_of(errno));
         if (fd >= 0)
             close(fd);
         fd = -1;
     }
-    close(names);
+    close(sections);
+    close(folder);
     return fd;
 }
 
@@ -218,14 +222,17 @@ void win_name_close(const char *name, int fd)
     DWORD error = GetLastError();
     char file[NAME_MAX];
     struct stat status;
-    int names = names_lock(); /* if that fails the name stays, like one of a dead process */
+    int folder, sections = folder_lock(
+                    &folder); /* if that fails the name stays, like one of a dead process */
 
     /* A file without links was removed: the name may belong to other memory now. */
-    if (names >= 0 && file_name(name, file) && !lock(fd, LOCK_EX | LOCK_NB) &&
+    if (sections >= 0 && file_name(name, file) && !lock(fd, LOCK_EX | LOCK_NB) &&
         !fstat(fd, &status) && status.st_nlink)
-        shm_unlink(file);
+        unlinkat(folder, file, 0);
     close(fd);
-    if (names >= 0)
-        close(names);
+    if (sections >= 0) {
+        close(sections);
+        close(folder);
+    }
     SetLastError(error);
 }

@@ -3,10 +3,11 @@
  * mapping_name.h - names of shared memory, with the lifetime they have on Windows: a name exists as long as any process
  * has a handle.
  *
- * A name is a file of shm_open, and a handle's descriptor holds a shared flock on it. A process that gets the lock
- * exclusively was the last user. The kernel drops the locks of a process that was killed; the next process that asks
- * for the name removes what it left, or makes the memory anew; the next one that makes memory of any name, or finds no
- * room for it, removes what all such processes of the user left. A lock file of the user serialises all of this.
+ * A name is a file in the user's directory (names_directory), and a handle's descriptor holds a shared flock on it. A
+ * process that gets the lock exclusively was the last user. The kernel drops the locks of a process that was killed;
+ * the next process that asks for the name removes what it left, or makes the memory anew; the next one that makes
+ * memory of any name, or finds no room for it, removes what all such processes of the user left. A lock file of the
+ * user serialises all of this.
  */
 #ifndef WINOBJ_MAPPING_NAME_H
 #define WINOBJ_MAPPING_NAME_H

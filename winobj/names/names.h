@@ -13,7 +13,8 @@
  * drops when it ends. A process that waits has a socket, by which others wake it, and watches the processes that
  * have handles of what it waits for by pidfds.
  *
- * Files, in /dev/shm/ndspi-USER (mode 0700): "objects.NAMESPACE.LAYOUT", which stays, and
+ * Files, in the user's directory (/dev/shm/ndspi-USER, mode 0700; if another user has taken that name,
+ * /run/user/USER/ndspi): "objects.NAMESPACE.LAYOUT", which stays, and
  * "wake.NAMESPACE.LAYOUT.SLOT"; LAYOUT is a version and a size, and with another C library than glibc NAMESPACE has
  * that library behind it.
  */
@@ -25,8 +26,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The directory of the user, made at need; no other user can look into it. False with errno. */
-bool names_directory(char path[64]);
+enum { NAMES_PATH = 64 };
+
+/*
+ * The directory of the user, made at need; no other user can look into it, so none makes a name in it. False with
+ * errno; EACCES: another user has taken its name, as the log says.
+ */
+bool names_directory(char path[NAMES_PATH]);
+/* The same as a descriptor of O_PATH. -1 with errno. */
+int names_folder(void);
+
+/*
+ * names_file - opens a file in a folder of this user's, whatever has its name; never waits.
+ * folder  in: a descriptor, or AT_FDCWD for a path
+ * flags   in: O_RDWR or O_RDONLY, O_CREAT, O_EXCL; a file that may be made can be opened again, whatever the umask
+ * Returns -1 with errno; EACCES, ELOOP, EISDIR, ENXIO, EAGAIN: it is no regular file, another user's, or leased.
+ */
+int names_file(int folder, const char *name, int flags);
 
 /* A section has no state here, and nothing waits for it. */
 enum names_kind {

@@ -29,7 +29,10 @@ static bool fail(int error)
     switch (error) {
     case EACCES:
     case EPERM:
-    case ELOOP: SetLastError(ERROR_ACCESS_DENIED); break;
+    case ELOOP:
+    case EISDIR:
+    case ENXIO:
+    case EAGAIN: SetLastError(ERROR_ACCESS_DENIED); break;
     case EMFILE:
     case ENFILE: SetLastError(ERROR_TOO_MANY_OPEN_FILES); break;
     default: SetLastError(ERROR_NO_SYSTEM_RESOURCES);
@@ -48,7 +51,7 @@ static bool fail(int error)
 
 void names_wake_path(int slot, char path[108])
 {
-    char base[64];
+    char base[NAMES_PATH];
 
     names_directory(base);
     snprintf(path, 108, "%s/wake." SPACE ".%d", base, SPACE_ARGUMENTS, slot);
@@ -92,7 +95,7 @@ static int map_locked(void)
 {
     struct names_space *space = MAP_FAILED;
     struct stat status;
-    char path[64], file[96];
+    char path[NAMES_PATH], file[96];
     int fd, error;
 
     if (self.voice < 0)
@@ -105,9 +108,9 @@ static int map_locked(void)
         return errno;
     name_space = (unsigned long)status.st_ino;
     if (!names_directory(path))
-        return errno;
+        return errno == EACCES ? EPERM : errno; /* which has been said */
     snprintf(file, sizeof(file), "%s/objects." SPACE, path, SPACE_ARGUMENTS);
-    fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = names_file(AT_FDCWD, file, O_RDWR | O_CREAT);
     if (fd < 0)
         return errno;
     while ((error = flock(fd, LOCK_EX) ? errno : 0) == EINTR)
@@ -147,9 +150,10 @@ bool names_map(void)
     lock_release(&lock);
     if (!error)
         return true;
-    log_limited(LOG_ERROR, LOG_WIN,
-        "the memory of objects with names, in /dev/shm/ndspi-%u, is not to be had: %s%s",
-        (unsigned)geteuid(), strerror(error), remedy(error));
+    if (error != EPERM)
+        log_limited(LOG_ERROR, LOG_WIN,
+            "the memory of objects with names, in /dev/shm/ndspi-%u, is not to be had: %s%s",
+            (unsigned)geteuid(), strerror(error), remedy(error));
     return fail(error);
 }
 

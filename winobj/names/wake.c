@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -118,7 +119,8 @@ bool names_listen(void)
     address = address_of(self.slot);
     unlink(address.sun_path); /* of a process that was killed */
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+    if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
+                       chmod(address.sun_path, 0600))) { /* whatever the umask */
         close(fd);
         fd = -1;
     }

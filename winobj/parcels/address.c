@@ -37,7 +37,7 @@ static bool prefix_of(char prefix[48])
 
 bool parcel_address(unsigned process, struct sockaddr_un *address)
 {
-    char directory[64], prefix[48];
+    char directory[NAMES_PATH], prefix[48];
 
     if (!names_directory(directory) || !prefix_of(prefix))
         return false;
@@ -49,7 +49,7 @@ bool parcel_address(unsigned process, struct sockaddr_un *address)
 /* The user's directory, locked: so no new process that reuses a number makes its socket meanwhile. */
 static int lock_directory(void)
 {
-    char path[64];
+    char path[NAMES_PATH];
     int fd;
 
     if (!names_directory(path))
@@ -104,7 +104,8 @@ static int listen_locked(void)
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    if (!bind(fd, (struct sockaddr *)&address, sizeof(address)) && !(listen)(fd, BACKLOG))
+    if (!bind(fd, (struct sockaddr *)&address, sizeof(address)) && !chmod(address.sun_path, 0600) &&
+        !(listen)(fd, BACKLOG)) /* whatever the umask */
         return fd;
     close(fd);
     return -1;

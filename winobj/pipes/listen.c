@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -81,6 +82,7 @@ int pipe_place_listen(struct pipe_place *place)
     pipe_place_file(place->slot, place->turn, file);
     atomic_store(&slot->listens, place->turn);
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 0) ||
+        fchmodat(place->folder, fresh, 0600, 0) || /* whatever the umask */
         renameat(place->folder, fresh, place->folder, file))
         error = -errno;
     if (!error)

@@ -40,7 +40,7 @@ DWORD pipe_error(int error)
 /* The path of the pipe's folder; names that are paths of Linux become ordinary ones. A Win32 error. */
 static DWORD path_of(const char *name, char **path)
 {
-    char base[64];
+    char base[NAMES_PATH];
     int length;
 
     if (!*name)
@@ -93,6 +93,14 @@ static int flock_wait(int fd, int operation)
     return error;
 }
 
+/* Whatever the umask; one that is there may be of a process that was killed before the second call. */
+static bool make_folder(const char *path)
+{
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return false;
+    return !access(path, R_OK | W_OK | X_OK) || !chmod(path, 0700) || errno == ENOENT;
+}
+
 /* Opens the files of the folder, which may be new. 0 or an errno; EAGAIN: its last instance has just removed it. */
 static int open_files(struct pipe_place *place, bool make)
 {
@@ -100,19 +108,18 @@ static int open_files(struct pipe_place *place, bool make)
         char *slash = strrchr(place->path, '/');
 
         *slash = 0;
-        if (mkdir(place->path, 0700) && errno != EEXIST)
+        if (!make_folder(place->path))
             return errno;
         if (!atomic_exchange(&cleaned, true))
             pipe_stale_remove(place->path);
         *slash = '/';
-        if (mkdir(place->path, 0700) && errno != EEXIST)
+        if (!make_folder(place->path))
             return errno;
     }
     place->folder = open(place->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (place->folder < 0)
         return make && errno == ENOENT ? EAGAIN : errno;
-    place->fd = openat(
-        place->folder, "about", O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
+    place->fd = names_file(place->folder, "about", O_RDWR | (make ? O_CREAT : 0));
     if (place->fd < 0)
         return make && errno == ENOENT ? EAGAIN : errno;
     return 0;

@@ -6,6 +6,8 @@
  */
 #include "winobj/pipes/place.h"
 
+#include "winobj/names/names.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +39,7 @@ static void remove_if_stale(int pipes, const char *name)
 
     if (folder < 0)
         return;
-    about = openat(folder, "about", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    about = names_file(folder, "about", O_RDWR);
     if (about >= 0 && !flock(about, LOCK_EX | LOCK_NB) && !pipe_place_any_held(about)) {
         empty(folder);
         unlinkat(pipes, name, AT_REMOVEDIR);

@@ -8,10 +8,10 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +23,7 @@ enum {
 };
 
 static const char *program;
+static char log_file[32]; /* of a run's own */
 
 static HANDLE section(const char *name, uint64_t bytes)
 {
@@ -70,7 +71,7 @@ static int sections_left(void)
     int left = 0;
 
     for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof(path), "/dev/shm/ndspi.%u.l.left-%d", (unsigned)geteuid(), i);
+        snprintf(path, sizeof(path), "/dev/shm/ndspi-%u/section.l.left-%d", (unsigned)geteuid(), i);
         left += !access(path, F_OK);
     }
     return left;
@@ -178,11 +179,11 @@ static void test_no_memory_for_names_is_said(void **state)
 {
     (void)state;
     setenv("NDSPI_LOG", "error", 1);
-    setenv("NDSPI_LOG_FILE", "ndspi_room.log", 1);
-    assert_int_equal(run_self(program, "without", "ndspi_room.log"), 0);
+    setenv("NDSPI_LOG_FILE", log_file, 1);
+    assert_int_equal(run_self(program, "without", log_file), 0);
     unsetenv("NDSPI_LOG");
     unsetenv("NDSPI_LOG_FILE");
-    assert_int_equal(unlink("ndspi_room.log"), 0);
+    assert_int_equal(unlink(log_file), 0);
 }
 
 /* The first call is interrupted by a signal, as one that takes long may be. */
@@ -215,44 +216,218 @@ static void test_a_signal_while_memory_is_made(void **state)
     assert_int_equal(run_self(program, "make", "interrupted"), 0);
 }
 
-/* Another user has made a file first that everybody may write, and holds its lock. */
-static int foreign(const char *path)
+/* In a user's own namespace there is no other user. */
+static void need_another_user(void)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-    assert_true(fd >= 0);
-    assert_int_equal(ftruncate(fd, 4096), 0);
-    assert_int_equal(fchmod(fd, 0666), 0);
-    assert_int_equal(fchown(fd, 65534, 65534), 0);
-    assert_int_equal(flock(fd, LOCK_SH), 0);
-    return fd;
+    assert_int_equal(mkdir("/dev/shm/other", 0700), 0);
+    if (chown("/dev/shm/other", 65534, 65534)) {
+        assert_int_equal(rmdir("/dev/shm/other"), 0);
+        skip();
+    }
+    assert_int_equal(rmdir("/dev/shm/other"), 0);
 }
 
-/* Its memory is not this user's, whoever has the name. */
-static void test_a_file_of_another_user(void **state)
+/* Another user has made something first that everybody may use. */
+static void make_foreign(const char *path, mode_t kind)
 {
-    HANDLE own = section("own", 4096);
-    char path[64];
+    assert_int_equal(mknod(path, kind | 0600, 0), 0);
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(chown(path, 65534, 65534), 0);
+}
+
+/* The other process: it ends by SIGALRM where a call waits. */
+static int use_sections(void)
+{
+    HANDLE one, two;
+
+    alarm(10);
+    if (!(one = section("used", 4096)) || GetLastError())
+        return 2;
+    if (!(two = OpenFileMappingA(FILE_MAP_WRITE, FALSE, "used")))
+        return 3;
+    return CloseHandle(one) && CloseHandle(two) ? 0 : 4;
+}
+
+/* /dev/shm is everyone's: whatever another user makes there, and whatever he calls it. */
+static void test_another_users_names_stop_nobody(void **state)
+{
+    int leased;
+
+    (void)state;
+    need_another_user();
+    make_foreign("/dev/shm/ndspi.0", S_IFREG);
+    make_foreign("/dev/shm/ndspi.0.l.used", S_IFREG);
+    make_foreign("/dev/shm/ndspi.0.l.fifo", S_IFIFO);
+    leased = open("/dev/shm/ndspi.0.l.leased", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    assert_true(leased >= 0);
+    assert_int_equal(fcntl(leased, F_SETSIG, SIGURG), 0); /* which is ignored */
+    if (fcntl(leased, F_SETLEASE, F_WRLCK))
+        fprintf(stderr, "no lease here: %s\n", strerror(errno));
+    assert_int_equal(fchown(leased, 65534, 65534), 0);
+    assert_int_equal(run_self(program, "use", "sections"), 0);
+    close(leased);
+    assert_int_equal(unlink("/dev/shm/ndspi.0.l.leased"), 0);
+    assert_int_equal(unlink("/dev/shm/ndspi.0.l.fifo"), 0);
+    assert_int_equal(unlink("/dev/shm/ndspi.0.l.used"), 0);
+    assert_int_equal(unlink("/dev/shm/ndspi.0"), 0);
+}
+
+/* What the user himself, or a library of another version, has put in the place of a section. */
+static void test_what_is_no_section_is_denied(void **state)
+{
+    static const struct {
+        const char *what;
+        mode_t kind;
+    } wrong[] = { { "fifo", S_IFIFO }, { "socket", S_IFSOCK }, { "folder", S_IFDIR },
+        { "link", S_IFLNK } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char path[96];
+
+        snprintf(path, sizeof(path), "/dev/shm/ndspi-%u/section.l.%s", (unsigned)geteuid(),
+            wrong[i].what);
+        if (wrong[i].kind == S_IFDIR)
+            assert_int_equal(mkdir(path, 0700), 0);
+        else if (wrong[i].kind == S_IFLNK)
+            assert_int_equal(symlink("/etc/passwd", path), 0);
+        else
+            assert_int_equal(mknod(path, wrong[i].kind | 0600, 0), 0);
+        alarm(10);
+        assert_fails(section(wrong[i].what, 4096), SPEC_ERROR_ACCESS_DENIED);
+        assert_fails(
+            OpenFileMappingA(FILE_MAP_READ, FALSE, wrong[i].what), SPEC_ERROR_FILE_NOT_FOUND);
+        assert_int_equal(run_self(program, "use", "sections"), 0); /* which looks at all of them */
+        alarm(0);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
+/* The other process, as its first: what is made with this mask can be opened again. */
+static int use_masked(void)
+{
+    HANDLE event, again, pipe;
+
+    umask(0777);
+    if (use_sections())
+        return 2;
+    if (!(event = CreateEventA(NULL, TRUE, FALSE, "masked")))
+        return 3;
+    pipe = CreateNamedPipeA("\\\\.\\pipe\\ndspi-masked", PIPE_ACCESS_DUPLEX, 0, 1, 0, 0, 0, NULL);
+    if (pipe == INVALID_HANDLE_VALUE)
+        return 4;
+    again = CreateFileA("\\\\.\\pipe\\ndspi-masked", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+    if (again == INVALID_HANDLE_VALUE)
+        return 5;
+    return CloseHandle(again) && CloseHandle(pipe) && CloseHandle(event) ? 0 : 6;
+}
+
+/* root passes any mode, so the processes are another user's. */
+static int as_another(int (*use)(void))
+{
+    return setresgid(12345, 12345, 12345) || setresuid(12345, 12345, 12345) ? 9 : use();
+}
+
+static int use_masked_as_another(void)
+{
+    return as_another(use_masked);
+}
+
+static void test_a_mask_of_modes_locks_nobody_out(void **state)
+{
+    struct stat status;
+
+    (void)state;
+    need_another_user();
+    assert_int_equal(run_self(program, "use", "masked"), 0);
+    assert_int_equal(stat("/dev/shm/ndspi-12345", &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+    assert_int_equal(run_self(program, "use", "another"), 0);
+
+    /* of a process that was killed before it had set the modes */
+    assert_int_equal(chmod("/dev/shm/ndspi-12345/sections", 0), 0);
+    assert_int_equal(chmod("/dev/shm/ndspi-12345", 0500), 0);
+    assert_int_equal(run_self(program, "use", "another"), 0);
+}
+
+static int use_as_another(void)
+{
+    return as_another(use_sections);
+}
+
+static int use_denied(void)
+{
+    if (setresuid(12346, 12346, 12346))
+        return 9;
+    alarm(10);
+    if (section("used", 4096) || GetLastError() != SPEC_ERROR_ACCESS_DENIED)
+        return 2;
+    if (CreateEventA(NULL, TRUE, FALSE, "used") || GetLastError() != SPEC_ERROR_ACCESS_DENIED)
+        return 3;
+    return 0;
+}
+
+static void expect_logged(const char *text)
+{
+    char line[1024] = "";
+    FILE *file = fopen(log_file, "r");
+
+    assert_non_null(file);
+    line[fread(line, 1, sizeof(line) - 1, file)] = 0;
+    fclose(file);
+    if (!strstr(line, text))
+        fail_msg("not logged: %s, but: %s", text, line);
+    assert_int_equal(unlink(log_file), 0);
+}
+
+/* The folder's name is everyone's, too: who took it is said, and where the system has another place that is used. */
+static void test_another_users_folder(void **state)
+{
     int fd;
 
     (void)state;
-    assert_non_null(own);
-    if (chown("/dev/shm/ndspi.0", 0, 65534)) /* in a user's own namespace there is no other user */
-        skip();
-    snprintf(path, sizeof(path), "/dev/shm/ndspi.%u.l.foreign", (unsigned)geteuid());
-    fd = foreign(path);
-    assert_fails(section("foreign", 4096), SPEC_ERROR_ACCESS_DENIED);
-    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "foreign"), SPEC_ERROR_FILE_NOT_FOUND);
+    need_another_user();
+    assert_int_equal(mkdir("/dev/shm/ndspi-12346", 0777), 0);
+    assert_int_equal(chown("/dev/shm/ndspi-12346", 65534, 65534), 0);
+    setenv("NDSPI_LOG", "error", 1);
+    setenv("NDSPI_LOG_FILE", log_file, 1);
+    fd = open(log_file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    assert_int_equal(fchmod(fd, 0666), 0);
     close(fd);
-    assert_int_equal(unlink(path), 0);
-    assert_true(CloseHandle(own));
+    assert_int_equal(run_self(program, "use", "denied"), 0);
+    unsetenv("NDSPI_LOG");
+    unsetenv("NDSPI_LOG_FILE");
+    expect_logged("/dev/shm/ndspi-12346 belongs to user 65534");
+    assert_int_equal(rmdir("/dev/shm/ndspi-12346"), 0);
 
-    snprintf(path, sizeof(path), "/dev/shm/ndspi.%u", (unsigned)geteuid());
-    assert_int_equal(unlink(path), 0);
-    fd = foreign(path); /* nor does this one wait for its lock */
-    assert_fails(section("own", 4096), SPEC_ERROR_ACCESS_DENIED);
-    close(fd);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mount("tmpfs", "/run", "tmpfs", 0, "mode=755"), 0);
+    assert_int_equal(mkdir("/run/user", 0755), 0);
+    assert_int_equal(mkdir("/run/user/12347", 0700), 0);
+    assert_int_equal(chown("/run/user/12347", 12347, 12347), 0);
+    assert_int_equal(mkdir("/dev/shm/ndspi-12347", 0777), 0);
+    assert_int_equal(run_self(program, "use", "run"), 0);
+    assert_int_equal(access("/run/user/12347/ndspi/sections", F_OK), 0);
+    assert_int_equal(rmdir("/dev/shm/ndspi-12347"), 0);
+    assert_int_equal(umount("/run"), 0);
+}
+
+static int use_run(void)
+{
+    return setresuid(12347, 12347, 12347) ? 9 : use_sections();
+}
+
+static const struct {
+    const char *name;
+    int (*use)(void);
+} uses[] = { { "sections", use_sections }, { "masked", use_masked_as_another },
+    { "another", use_as_another }, { "denied", use_denied }, { "run", use_run } };
+
+static int use(const char *name)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+        if (!strcmp(name, uses[i].name))
+            return uses[i].use();
+    return 1;
 }
 
 static bool own_shared_memory(void)
@@ -273,7 +448,10 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_more_than_the_system_has),
         cmocka_unit_test(test_no_place_for_an_inheritable_event),
         cmocka_unit_test(test_what_an_ended_process_had_is_free),
-        cmocka_unit_test(test_a_file_of_another_user),
+        cmocka_unit_test(test_another_users_names_stop_nobody),
+        cmocka_unit_test(test_what_is_no_section_is_denied),
+        cmocka_unit_test(test_a_mask_of_modes_locks_nobody_out),
+        cmocka_unit_test(test_another_users_folder),
         cmocka_unit_test(test_no_memory_for_names_is_said),
         cmocka_unit_test(test_a_signal_while_memory_is_made),
     };
@@ -282,6 +460,8 @@ int main(int count, char **arguments)
         return name_without_memory(arguments[2]);
     if (count == 3 && !strcmp(arguments[1], "make"))
         return make_interrupted();
+    if (count == 3 && !strcmp(arguments[1], "use"))
+        return use(arguments[2]);
     if (count == 3 && !strcmp(arguments[1], "leave"))
         return leave_sections();
     if (count == 3 && !strcmp(arguments[1], "section"))
@@ -289,6 +469,7 @@ int main(int count, char **arguments)
     if (count == 3)
         return leave_all_taken();
     program = arguments[0];
+    snprintf(log_file, sizeof(log_file), "ndspi_room.%d.log", (int)getpid());
     if (!own_shared_memory()) {
         fprintf(stderr, "skipped: no /dev/shm of its own (%s)\n", strerror(errno));
         return 77;
