@@ -127,6 +127,12 @@ Launch::~Launch()
     }
 }
 
+std::string Launch::key() const
+{
+    return format("%016llx", (unsigned long long)key_);
+}
+
+// Without the key.
 std::vector<std::string> Launch::environment(unsigned rank) const
 {
     unsigned here = 0;
@@ -136,7 +142,6 @@ std::vector<std::string> Launch::environment(unsigned rank) const
     all.push_back(format(NDMPI_RANK "=%u", rank));
     all.push_back(format(NDMPI_SIZE "=%u", plan_.ranks));
     all.push_back(NDMPI_ROOT "=" + address_text(listener_.address()));
-    all.push_back(format(NDMPI_KEY "=%016llx", (unsigned long long)key_));
     // without its port, which is 0: not every Windows function of this kind reads that
     all.push_back(NDMPI_ADDRESS "=" + ip_text(plan_.hosts[places_[rank]].address));
     all.push_back(format(NDMPI_PORTS "=%u-%u", plan_.first_port, plan_.last_port));
@@ -147,27 +152,45 @@ std::vector<std::string> Launch::environment(unsigned rank) const
     return all;
 }
 
+// A line for the shell of the other host. All users there can see it, and those of this host the remote command, so it
+// has no key: that comes by standard input, and a shell of which only the syntax of sh is known reads it.
+std::string Launch::remote_line(unsigned number) const
+{
+    static const char script[] =
+        "IFS= read -r " NDMPI_KEY " || { echo \"ndmpirun: no key has come by standard input: does "
+        "the remote command (-r) pass it on? ssh -n does not\" >&2; exit 1; }; "
+        "export " NDMPI_KEY "; exec \"$@\"";
+    std::vector<std::string> variables = environment(number);
+    std::string line = "env";
+
+    for (size_t i = 0; i < variables.size(); ++i)
+        line += " " + quoted(variables[i]);
+    line += " sh -c " + quoted(script) + " sh";
+    for (size_t i = 0; i < plan_.command.size(); ++i)
+        line += " " + quoted(plan_.command[i]);
+    return line;
+}
+
 void Launch::start(unsigned number)
 {
     const Host &host = plan_.hosts[places_[number]];
-    std::vector<std::string> arguments = plan_.command, variables = environment(number);
-    std::string problem;
+    std::vector<std::string> arguments, variables;
+    std::string input, problem;
 
-    if (!host.login.empty()) {
-        std::string line = "env";
-        for (size_t i = 0; i < variables.size(); ++i)
-            line += " " + quoted(variables[i]);
-        for (size_t i = 0; i < arguments.size(); ++i)
-            line += " " + quoted(arguments[i]);
+    if (host.login.empty()) {
+        arguments = plan_.command;
+        variables = environment(number);
+        variables.push_back(NDMPI_KEY "=" + key());
+    } else {
         arguments = plan_.remote;
         arguments.push_back(host.login);
-        arguments.push_back(line);
-        variables.clear();
+        arguments.push_back(remote_line(number));
+        input = key() + "\n";
     }
     Rank *rank = new Rank();
     rank->launch = this;
     rank->number = number;
-    rank->process = Process::start(arguments, variables, problem);
+    rank->process = Process::start(arguments, variables, input, problem);
     ranks_.push_back(rank);
     if (rank->process) {
         rank->thread = start_thread(wait_thread, rank);

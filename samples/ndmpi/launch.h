@@ -38,7 +38,9 @@ class Launch : private ListenerOwner
     Launch &operator=(const Launch &);
 
     void start(unsigned rank);
+    std::string key() const;
     std::vector<std::string> environment(unsigned rank) const;
+    std::string remote_line(unsigned rank) const;
     void abort(const std::string &why);
     void deadline();
     DWORD until_deadline() const;

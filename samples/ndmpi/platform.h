@@ -16,9 +16,11 @@ class Process
 {
   public:
     // Starts a program with its arguments, and environment variables ("NAME=value") besides those of this process.
-    // Looks for a program without a path on the PATH. NULL: problem says why.
+    // Looks for a program without a path on the PATH. input: what its standard input has, a line or two; if that is
+    // empty, it has the one of this process. NULL: problem says why.
     static Process *start(const std::vector<std::string> &arguments,
-        const std::vector<std::string> &environment, std::string &problem);
+        const std::vector<std::string> &environment, const std::string &input,
+        std::string &problem);
     virtual ~Process()
     {
     }

@@ -95,10 +95,30 @@ std::string words_of(DWORD error)
     return format("%s (error %u)", length ? text : "CreateProcess", (unsigned)error);
 }
 
+// A pipe that has the text and nothing behind it, for a process that inherits it. The text is short, so that this does
+// not wait. NULL: the last error says why.
+HANDLE pipe_with(const std::string &text)
+{
+    SECURITY_ATTRIBUTES inherited = { sizeof(inherited), NULL, TRUE };
+    HANDLE from, to;
+    DWORD written = 0;
+
+    if (!CreatePipe(&from, &to, &inherited, (DWORD)text.size()))
+        return NULL;
+    bool good = WriteFile(to, text.data(), (DWORD)text.size(), &written, NULL) != 0;
+    DWORD error = GetLastError();
+    CloseHandle(to); // no process has been started that could inherit it
+    if (good && written == text.size())
+        return from;
+    CloseHandle(from);
+    SetLastError(error);
+    return NULL;
+}
+
 } // namespace
 
 Process *Process::start(const std::vector<std::string> &arguments,
-    const std::vector<std::string> &environment, std::string &problem)
+    const std::vector<std::string> &environment, const std::string &input, std::string &problem)
 {
     STARTUPINFOA startup = STARTUPINFOA();
     PROCESS_INFORMATION process;
@@ -111,12 +131,20 @@ Process *Process::start(const std::vector<std::string> &arguments,
     std::vector<char> block = variables(environment);
     startup.cb = sizeof(startup);
     startup.dwFlags = STARTF_USESTDHANDLES;
-    startup.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    startup.hStdInput = input.empty() ? GetStdHandle(STD_INPUT_HANDLE) : pipe_with(input);
+    if (!input.empty() && !startup.hStdInput) {
+        problem = "its standard input: " + words_of(GetLastError());
+        return NULL;
+    }
     startup.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
     startup.hStdError = GetStdHandle(STD_ERROR_HANDLE);
-    if (!CreateProcessA(
-            NULL, &command[0], NULL, NULL, TRUE, 0, &block[0], NULL, &startup, &process)) {
-        problem = words_of(GetLastError());
+    bool started = CreateProcessA(NULL, &command[0], NULL, NULL, TRUE, 0, &block[0], NULL, &startup,
+                       &process) != 0;
+    DWORD error = GetLastError();
+    if (!input.empty())
+        CloseHandle(startup.hStdInput);
+    if (!started) {
+        problem = words_of(error);
         return NULL;
     }
     CloseHandle(process.hThread);

@@ -38,7 +38,7 @@ class Impostor : private ListenerOwner, private StreamOwner, private Request
         variables.push_back(NDMPI_PATIENCE "=2");
         if (manner_ == "deaf")
             listener_.close();
-        process_ = Process::start(command, variables, problem);
+        process_ = Process::start(command, variables, "", problem);
         if (!process_)
             fail("%s", problem.c_str());
         HANDLE thread = CreateThread(NULL, 0, wait, this, 0, NULL);
