@@ -17,6 +17,7 @@ const ULONGLONG NEVER = ~0ULL;
 const ULONGLONG LEAVE_MS = 5000;  // for the other ranks to end when one has failed
 const unsigned GRACE_S = 15;      // a rank gives up this much later than this process
 const unsigned STRANGERS = 64;    // unidentified connections, besides one for each rank
+const unsigned IGNORED_TOLD = 10; // each by a line; of more only their number, at the end
 const ULONGLONG SPEAK_MS = 10000; // to identify itself: no younger connection is closed
 
 HANDLE start_thread(LPTHREAD_START_ROUTINE routine, void *argument)
@@ -115,7 +116,8 @@ DWORD WINAPI Launch::wait_thread(void *self)
 
 Launch::Launch(const Plan &plan)
     : plan_(plan), key_(random_key()), places_(place(plan.hosts, plan.ranks)),
-      listener_(executive_, *this, plan.root), aborted_(false), deadline_(NEVER), room_(NEVER)
+      listener_(executive_, *this, plan.root), aborted_(false), ignored_(0), deadline_(NEVER),
+      room_(NEVER)
 {
 }
 
@@ -236,6 +238,9 @@ bool Launch::run()
     for (size_t i = 0; i < ranks_.size(); ++i)
         if (ranks_[i]->thread)
             join(ranks_[i]->thread);
+    if (ignored_ > IGNORED_TOLD)
+        fprintf(stderr, "ndmpirun: %llu more programs connected that are no rank of this run\n",
+            ignored_ - IGNORED_TOLD);
     return !aborted_ && everybody(Is::good);
 }
 
@@ -374,7 +379,8 @@ void Launch::card(Connection &connection, const std::string &line)
     if (sscanf(line.c_str(), "card %llx %u %79s", &key, &number, text) != 3 || key != key_ ||
         number >= plan_.ranks || number >= ranks_.size() || ranks_[number]->met ||
         !parse_address(text, address)) {
-        fprintf(stderr, "ndmpirun: a program connected that is no rank of this run: ignored\n");
+        if (ignored_++ < IGNORED_TOLD)
+            fprintf(stderr, "ndmpirun: a program connected that is no rank of this run: ignored\n");
         send_away(connection);
         return;
     }

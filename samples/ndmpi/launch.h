@@ -69,6 +69,7 @@ class Launch : private ListenerOwner
     std::vector<Rank *> ranks_;
     std::vector<Connection *> connections_;
     bool aborted_;
+    unsigned long long ignored_; // connections of programs that are no rank of this run
     std::string why_;
     ULONGLONG deadline_;
     ULONGLONG room_; // when the next connection may be accepted; NEVER: already
