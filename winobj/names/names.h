@@ -77,10 +77,10 @@ int names_open(const char *name, const struct names_new *make, bool create, bool
 void names_close(int object); /* without names_lock */
 
 /*
- * The object's name in the table, of NAMES_OCTETS at most; like: out: a new object of the same state. Without
- * names_lock.
+ * The object's name in the table, as much of it as fits into the octets, with an end; like: out: a new object of the
+ * same state. Without names_lock.
  */
-const char *names_key(int object, struct names_new *like);
+void names_key(int object, struct names_new *like, char *name, size_t octets);
 
 /* Makes a name that no program can give, for an unnamed object that other processes shall open. */
 void names_hidden(char name[64]);
@@ -127,11 +127,11 @@ struct names_wanted {
  */
 int names_wait_begin(const struct names_wanted *wanted, unsigned count, bool all, uint32_t owner);
 void names_wait_end(int wait);
-/* The result with which another thread or process ended the wait; -1: it has not ended. */
-int names_wait_result(int wait, bool *abandoned);
+/* The result, below most, with which another thread or process ended the wait; -1: it has not ended. */
+int names_wait_result(int wait, unsigned most, bool *abandoned);
 
 /* Nothing ends the wait any more, until names_wait_end; false if a thread or process has ended it. */
-bool names_wait_withdraw(int wait);
+bool names_wait_withdraw(int wait, unsigned most);
 
 /* Watches the processes that have opened the wait's objects since it began. */
 void names_wait_look(int wait);

@@ -116,10 +116,12 @@ static void tell(int object)
 {
     for (int i = 0; i < NAMES_WAITS; i++) {
         const struct names_wait *wait = &self.space->waits[i];
+        const int slot = names_slot_of(names_read(wait->process));
+        const unsigned count = slot < 0 ? 0 : names_count_of(wait);
 
-        for (uint32_t k = 0; wait->process && k < wait->count && k < MAXIMUM_WAIT_OBJECTS; k++)
+        for (unsigned k = 0; k < count; k++)
             if (wait->objects[k] == object)
-                names_wake((int)wait->process - 1);
+                names_wake(slot);
     }
 }
 
@@ -154,9 +156,12 @@ static int open_locked(const char *key, const struct names_new *new, bool create
 
 void names_free(int object)
 {
+    int top = names_top();
+
     self.space->objects[object].kind = 0;
-    while (names_top() && !self.space->objects[names_top() - 1].kind)
-        self.space->top = (uint32_t)names_top() - 1;
+    while (top && !self.space->objects[top - 1].kind)
+        top--;
+    __atomic_store_n(&self.space->top, (uint32_t)top, __ATOMIC_RELAXED);
 }
 
 int names_open(const char *name, const struct names_new *new, bool create, bool *existed)
@@ -199,7 +204,7 @@ void names_close(int object)
     names_look();
 }
 
-const char *names_key(int object, struct names_new *like)
+void names_key(int object, struct names_new *like, char *name, size_t octets)
 {
     const struct names_object *of = &self.space->objects[object];
 
@@ -208,10 +213,12 @@ const char *names_key(int object, struct names_new *like)
         .kind = (enum names_kind)of->kind, .count = of->state.count, .most = of->most
     };
     if (like->kind == NAMES_MUTEX)
-        like->count = 0; /* the calling thread stays its owner, if it is */
+        like->count = 0;                    /* the calling thread stays its owner, if it is */
+    for (size_t i = 0; i + 1 < octets; i++) /* which may have lost its end */
+        name[i] = i < NAMES_OCTETS ? names_read(of->name[i]) : 0;
+    name[octets - 1] = 0;
     names_unlock();
     names_look();
-    return of->name;
 }
 
 void names_hidden(char name[64])
@@ -266,11 +273,17 @@ int names_wait_begin(const struct names_wanted *wanted, unsigned count, bool all
 
 void names_wait_look(int wait)
 {
-    for (uint32_t i = 0; i < self.space->waits[wait].count; i++)
-        if (!names_watch(self.space->waits[wait].objects[i]))
+    const struct names_wait *of = &self.space->waits[wait];
+    const unsigned count = names_count_of(of);
+
+    for (unsigned i = 0; i < count; i++) {
+        const int object = names_read(of->objects[i]);
+
+        if (object < NAMES_OBJECTS && !names_watch(object))
             log_limited(LOG_WARN, LOG_WIN,
                 "a wait does not watch all processes that share its objects: no file descriptor is "
                 "left; if one of them is killed, the wait may not end");
+    }
 }
 
 void names_wait_end(int wait)
@@ -278,15 +291,22 @@ void names_wait_end(int wait)
     self.space->waits[wait].process = 0;
 }
 
-int names_wait_result(int wait, bool *abandoned)
+int names_wait_result(int wait, unsigned most, bool *abandoned)
 {
-    *abandoned = self.space->waits[wait].abandoned;
-    return self.space->waits[wait].result;
+    const int32_t result = names_read(self.space->waits[wait].result);
+
+    *abandoned = names_read(self.space->waits[wait].abandoned) != 0;
+    if (result < 0 || (unsigned)result < most)
+        return result;
+    self.space->waits[wait].result = -1; /* rubbish: the wait goes on */
+    return -1;
 }
 
-bool names_wait_withdraw(int wait)
+bool names_wait_withdraw(int wait, unsigned most)
 {
-    if (self.space->waits[wait].result >= 0)
+    bool abandoned;
+
+    if (names_wait_result(wait, most, &abandoned) >= 0)
         return false;
     self.space->waits[wait].count = 0; /* it waits for no object */
     return true;

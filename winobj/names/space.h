@@ -94,10 +94,32 @@ bool names_alive(int slot);
 /* Removes a process that has ended from everything. */
 void names_bury(int slot);
 
-/* How many objects there are to look at; another process may have written anything. */
+/*
+ * Another process of the user may write anything into the space, at any time. So what is an index, or bounds one, is
+ * read once, by this, and then checked.
+ */
+#define names_read(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+
+/* How many objects there are to look at. */
 static inline int names_top(void)
 {
-    return names_self.space->top < NAMES_OBJECTS ? (int)names_self.space->top : NAMES_OBJECTS;
+    const uint32_t top = names_read(names_self.space->top);
+
+    return top < NAMES_OBJECTS ? (int)top : NAMES_OBJECTS;
+}
+
+/* The slot that a wait or a mutex names; -1: none. */
+static inline int names_slot_of(uint32_t process)
+{
+    return process && process <= NAMES_PROCESSES ? (int)process - 1 : -1;
+}
+
+/* The objects of a wait. */
+static inline unsigned names_count_of(const struct names_wait *wait)
+{
+    const uint32_t count = names_read(wait->count);
+
+    return count < MAXIMUM_WAIT_OBJECTS ? count : MAXIMUM_WAIT_OBJECTS;
 }
 
 /* Nobody has a handle of it any more. */

@@ -24,13 +24,18 @@ static void order(void)
 void names_step(void)
 {
     struct names_journal *journal = &self.space->journal;
+    const uint32_t count = names_read(journal->count);
+    const int32_t wait = names_read(journal->wait);
 
-    for (uint32_t i = 0; i < journal->count && i < MAXIMUM_WAIT_OBJECTS; i++)
-        if (journal->entries[i].object < NAMES_OBJECTS)
-            self.space->objects[journal->entries[i].object].state = journal->entries[i].state;
-    if (journal->wait >= 0 && journal->wait < NAMES_WAITS) {
-        self.space->waits[journal->wait].abandoned = journal->abandoned;
-        self.space->waits[journal->wait].result = journal->result;
+    for (uint32_t i = 0; i < count && i < MAXIMUM_WAIT_OBJECTS; i++) {
+        const uint32_t object = names_read(journal->entries[i].object);
+
+        if (object < NAMES_OBJECTS)
+            self.space->objects[object].state = journal->entries[i].state;
+    }
+    if (wait >= 0 && wait < NAMES_WAITS) {
+        self.space->waits[wait].abandoned = journal->abandoned;
+        self.space->waits[wait].result = journal->result;
     }
     order();
     journal->count = 0;
@@ -43,10 +48,13 @@ void names_step(void)
 static struct names_state *add(int object)
 {
     struct names_journal *journal = &self.space->journal;
+    const uint32_t before = names_read(journal->count);
+    const uint32_t at = before < MAXIMUM_WAIT_OBJECTS ? before : 0; /* a wait has no more objects */
 
-    journal->entries[journal->count].object = (uint32_t)object;
-    journal->entries[journal->count].state = object_at(object)->state;
-    return &journal->entries[journal->count++].state;
+    journal->entries[at].object = (uint32_t)object;
+    journal->entries[at].state = object_at(object)->state;
+    journal->count = at + 1;
+    return &journal->entries[at].state;
 }
 
 void names_taken(int wait, int result)
@@ -72,15 +80,21 @@ static bool allows(const struct names_object *object, int slot, uint32_t owner)
 
 void names_check(int object)
 {
-    uint32_t process = object_at(object)->state.process;
+    const int slot = names_slot_of(names_read(object_at(object)->state.process));
 
-    if (process && process <= NAMES_PROCESSES && !names_alive((int)process - 1))
-        names_bury((int)process - 1);
+    if (slot >= 0 && !names_alive(slot))
+        names_bury(slot);
 }
 
 bool names_is_there(int object, uint32_t owner)
 {
     return allows(object_at(object), self.slot, owner);
+}
+
+/* Of a count, which may be anything. */
+static int32_t sum(int32_t count, int32_t more)
+{
+    return (int32_t)((uint32_t)count + (uint32_t)more);
 }
 
 /* Adds to the step what a wait of a thread takes. */
@@ -94,13 +108,13 @@ static bool take(int object, int slot, uint32_t owner)
     state = add(object);
     abandoned = state->abandoned;
     if (object_at(object)->kind == NAMES_MUTEX) {
-        state->count++;
+        state->count = sum(state->count, 1);
         state->process = (uint32_t)slot + 1;
         state->owner = owner;
         state->abandoned = 0;
         self.space->journal.abandoned |= abandoned;
     } else
-        state->count--;
+        state->count = sum(state->count, -1);
     return abandoned;
 }
 
@@ -109,49 +123,61 @@ bool names_take(int object, uint32_t owner)
     return take(object, self.slot, owner);
 }
 
-/* The oldest pending wait for the object that began after turn `after`; *place: the object's index in the wait. */
-static int oldest(int object, uint64_t after, unsigned *place)
-{
-    int found = -1;
+/* A pending wait, as it was when it was found. */
+struct pending {
+    int wait, slot;
+    uint32_t owner;
+    bool all;
+    uint64_t turn;
+    int result; /* if it takes the object */
+};
 
+/* The oldest pending wait for the object that began after a turn. */
+static bool oldest(int object, uint64_t after, struct pending *found)
+{
+    found->wait = -1;
     for (int i = 0; i < NAMES_WAITS; i++) {
         const struct names_wait *wait = &self.space->waits[i];
+        const int slot = names_slot_of(names_read(wait->process));
+        const uint64_t turn = names_read(wait->turn);
+        unsigned count;
 
-        if (!wait->process || wait->process > NAMES_PROCESSES || wait->result >= 0 ||
-            wait->turn <= after || (found >= 0 && wait->turn > self.space->waits[found].turn))
+        if (slot < 0 || names_read(wait->result) >= 0 || turn <= after ||
+            (found->wait >= 0 && turn > found->turn))
             continue;
-        for (unsigned k = 0; k < wait->count && k < MAXIMUM_WAIT_OBJECTS; k++)
-            if (wait->objects[k] == object) {
-                found = i;
-                *place = k;
+        count = names_count_of(wait);
+        for (unsigned k = 0; k < count; k++)
+            if (names_read(wait->objects[k]) == object) {
+                *found = (struct pending){ .wait = i,
+                    .slot = slot,
+                    .owner = wait->owner,
+                    .all = wait->all,
+                    .turn = turn,
+                    .result = names_read(wait->indexes[k]) };
                 break;
             }
     }
-    return found;
+    return found->wait >= 0;
 }
 
 void names_serve(int object)
 {
-    uint64_t after = 0;
-    unsigned place;
-    int found;
+    struct pending found = { .turn = 0 };
 
     while (object_at(object)->kind &&
            (object_at(object)->kind == NAMES_MUTEX || object_at(object)->state.count > 0) &&
-           (found = oldest(object, after, &place)) >= 0) {
-        struct names_wait *wait = &self.space->waits[found];
-        int slot = (int)wait->process - 1;
+           oldest(object, found.turn, &found)) {
+        const int slot = found.slot;
 
-        after = wait->turn;
-        if (!allows(object_at(object), slot, wait->owner))
+        if (!allows(object_at(object), slot, found.owner))
             continue;
         if (!names_alive(slot)) {
             names_bury(slot);
             continue;
         }
-        if (!wait->all) {
-            take(object, slot, wait->owner);
-            names_taken(found, wait->indexes[place]);
+        if (!found.all) {
+            take(object, slot, found.owner);
+            names_taken(found.wait, found.result);
         }
         names_wake(slot);
     }
@@ -185,9 +211,9 @@ int32_t names_signal(int object, int32_t units, int32_t *before)
 
     *before = state.count;
     if (object_at(object)->kind == NAMES_SEMAPHORE) {
-        if (units > object_at(object)->most - state.count)
+        if (units > (int64_t)object_at(object)->most - state.count)
             return -EOVERFLOW;
-        state.count += units;
+        state.count = sum(state.count, units);
     } else
         state.count = 1;
     set(object, state);
@@ -208,7 +234,8 @@ int names_release(int object, uint32_t owner)
 
     if (!owns(&state, self.slot, owner))
         return -EPERM;
-    if (!--state.count)
+    state.count = sum(state.count, -1);
+    if (!state.count)
         state = (struct names_state){ 0 };
     set(object, state);
     return 0;

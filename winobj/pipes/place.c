@@ -205,8 +205,8 @@ static int begin(struct pipe_place *place, const struct pipe_about *wanted)
 /* Takes the lowest number that is free. A Win32 error. */
 static DWORD take_slot(struct pipe_place *place)
 {
-    const int most =
-        (int)(place->about->most < PIPE_INSTANCES ? place->about->most : PIPE_INSTANCES);
+    const uint32_t wanted = __atomic_load_n(&place->about->most, __ATOMIC_RELAXED);
+    const int most = wanted < PIPE_INSTANCES ? (int)wanted : PIPE_INSTANCES;
 
     for (int i = 0; i < most; i++) {
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };

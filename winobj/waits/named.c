@@ -17,7 +17,7 @@ static bool granted(struct win_wait *wait)
     bool abandoned;
     int result;
 
-    if (wait->others < 0 || (result = names_wait_result(wait->others, &abandoned)) < 0)
+    if (wait->others < 0 || (result = names_wait_result(wait->others, wait->count, &abandoned)) < 0)
         return false;
     win_alert_claim(wait->alert); /* succeeds: an APC would have withdrawn the wait first */
     wait->satisfied = result;
@@ -133,7 +133,7 @@ bool win_named_end_by_apc(struct win_wait *wait)
     bool ended;
 
     names_lock();
-    ended = (wait->others < 0 || names_wait_withdraw(wait->others)) &&
+    ended = (wait->others < 0 || names_wait_withdraw(wait->others, wait->count)) &&
             win_alert_claim_by_apc(wait->alert);
     names_unlock();
     return ended;
@@ -151,6 +151,7 @@ HANDLE win_named_open(struct win_waitable *waitable, const struct win_object_typ
     const char *name, const struct names_new *make, bool create)
 {
     bool existed = false;
+    enum names_kind kind;
     HANDLE handle;
     int number;
 
@@ -160,9 +161,10 @@ HANDLE win_named_open(struct win_waitable *waitable, const struct win_object_typ
         free(waitable);
         return NULL;
     }
-    if (names_kind_of(number) == NAMES_EVENT_MANUAL)
+    kind = names_kind_of(number);
+    if (kind == NAMES_EVENT_MANUAL)
         waitable->kind = WAITABLE_MANUAL;
-    else if (names_kind_of(number) == NAMES_EVENT_AUTO)
+    else if (kind == NAMES_EVENT_AUTO)
         waitable->kind = WAITABLE_AUTO;
     waitable->name = number;
     handle = win_waitable_open(waitable, type);
@@ -182,7 +184,7 @@ DWORD win_named_carry(
         return ERROR_NOT_SUPPORTED;
     if (!parcel)
         return ERROR_SUCCESS;
-    strncpy(parcel->name, names_key(waitable->name, &like), sizeof(parcel->name) - 1);
+    names_key(waitable->name, &like, parcel->name, sizeof(parcel->name));
     parcel->kind = kind;
     parcel->named = true;
     parcel->numbers[0] = like.kind;

@@ -6,12 +6,16 @@
 #include "tests/support/run_self.h"
 #include "tests/support/win32_test.h"
 
+#include "winobj/names/space.h"
+
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -416,11 +420,140 @@ static int use_run(void)
     return setresuid(12347, 12347, 12347) ? 9 : use_sections();
 }
 
+static int is_objects(const struct dirent *entry)
+{
+    return !strncmp(entry->d_name, "objects.", 8);
+}
+
+/* Rubbish that is likely to be believed: ends of ranges, and what is behind them. */
+static uint32_t rubbish(unsigned *seed)
+{
+    static const uint32_t favourites[] = { 0, 1, 2, 3, 63, 64, 65, 512, 1023, 1024, 1025, 4095,
+        4096, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF };
+    const int which = rand_r(seed) % 24;
+
+    return which < (int)(sizeof(favourites) / sizeof(favourites[0])) ? favourites[which]
+                                                                     : (uint32_t)rand_r(seed);
+}
+
+/* The page of the user's objects. Its version, size and mutex stay as they are. */
+static struct names_space *space;
+static atomic_bool over;
+
+static void spoil_words(unsigned *seed, void *from, size_t octets)
+{
+    uint32_t *words = from;
+
+    __atomic_store_n(
+        &words[(size_t)rand_r(seed) % (octets / sizeof(*words))], rubbish(seed), __ATOMIC_SEQ_CST);
+}
+
+/* Mostly the first of each kind, which this process has. */
+static void spoil(unsigned *seed)
+{
+    const size_t begin = offsetof(struct names_space, turn);
+
+    switch (rand_r(seed) % 6) {
+    case 0: space->top = rubbish(seed); break;
+    case 1: spoil_words(seed, &space->journal, 64); break;
+    case 2: spoil_words(seed, space->processes, 64); break;
+    case 3: spoil_words(seed, space->waits, 4 * sizeof(space->waits[0])); break;
+    case 4: spoil_words(seed, space->objects, 8 * sizeof(space->objects[0])); break;
+    default: spoil_words(seed, (char *)space + begin, sizeof(*space) - begin);
+    }
+}
+
+static DWORD WINAPI spoil_all_the_time(void *unused)
+{
+    unsigned seed = 30;
+
+    (void)unused;
+    while (!atomic_load(&over))
+        spoil(&seed);
+    return 0;
+}
+
+/* Whatever the calls return, they return, and write nowhere else. */
+static void use_names(unsigned *seed)
+{
+    HANDLE all[4] = { CreateEventA(NULL, FALSE, FALSE, "spoilt-event"),
+        CreateSemaphoreA(NULL, 1, 5, "spoilt-semaphore"), CreateMutexA(NULL, TRUE, "spoilt-mutex"),
+        CreateEventA(NULL, TRUE, TRUE, "spoilt-manual") };
+
+    for (int i = 0; i < 40; i++)
+        spoil(seed);
+    if (all[0])
+        SetEvent(all[0]);
+    if (all[1])
+        ReleaseSemaphore(all[1], 2, NULL);
+    if (all[2])
+        ReleaseMutex(all[2]);
+    if (all[0] && all[1] && all[2] && all[3]) {
+        DWORD got = WaitForMultipleObjects(4, all, rand_r(seed) % 2, (DWORD)(rand_r(seed) % 3));
+
+        if (got != WAIT_TIMEOUT && got != WAIT_FAILED && got > WAIT_OBJECT_0 + 3 &&
+            (got < WAIT_ABANDONED_0 || got > WAIT_ABANDONED_0 + 3)) {
+            fprintf(stderr, "a wait for 4 objects returned 0x%x\n", (unsigned)got);
+            abort();
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        if (all[i])
+            CloseHandle(all[i]);
+}
+
+static int use_rubbish(void)
+{
+    struct dirent **files;
+    struct stat status;
+    HANDLE first, thread;
+    unsigned seed = 1;
+    char path[320];
+    int count, fd;
+
+    if (setresuid(12348, 12348, 12348) || chdir("/dev/shm"))
+        return 9;
+    alarm(60);
+    if (!(first = CreateEventA(NULL, TRUE, FALSE, "spoilt")))
+        return 2;
+    count = scandir("ndspi-12348", &files, is_objects, NULL);
+    if (count != 1)
+        return 3;
+    snprintf(path, sizeof(path), "ndspi-12348/%s", files[0]->d_name);
+    free(files[0]);
+    free(files);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status))
+        return 4;
+    if ((size_t)status.st_size != sizeof(*space))
+        return 5;
+    space = mmap(NULL, sizeof(*space), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (space == MAP_FAILED)
+        return 6;
+    for (int i = 0; i < 3000; i++)
+        use_names(&seed);
+    thread = CreateThread(NULL, 0, spoil_all_the_time, NULL, 0, NULL);
+    for (int i = 0; i < 1000; i++)
+        use_names(&seed);
+    atomic_store(&over, true);
+    WaitForSingleObject(thread, INFINITE);
+    return 0;
+}
+
+/* What other processes of the user write is checked; here one has lost its mind. */
+static void test_rubbish_in_the_page_of_objects(void **state)
+{
+    (void)state;
+    need_another_user();
+    assert_int_equal(run_self(program, "use", "rubbish"), 0);
+}
+
 static const struct {
     const char *name;
     int (*use)(void);
 } uses[] = { { "sections", use_sections }, { "masked", use_masked_as_another },
-    { "another", use_as_another }, { "denied", use_denied }, { "run", use_run } };
+    { "another", use_as_another }, { "denied", use_denied }, { "run", use_run },
+    { "rubbish", use_rubbish } };
 
 static int use(const char *name)
 {
@@ -452,6 +585,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_what_is_no_section_is_denied),
         cmocka_unit_test(test_a_mask_of_modes_locks_nobody_out),
         cmocka_unit_test(test_another_users_folder),
+        cmocka_unit_test(test_rubbish_in_the_page_of_objects),
         cmocka_unit_test(test_no_memory_for_names_is_said),
         cmocka_unit_test(test_a_signal_while_memory_is_made),
     };
