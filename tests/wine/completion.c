@@ -63,13 +63,16 @@ static void make_queues(struct request *request, ULONG cq_depth, ULONG receives)
               adapter, &IID_IND2CompletionQueue, file, cq_depth, 0, 0, (VOID **)&request->cq),
         "CreateCompletionQueue");
     check(adapter->lpVtbl->CreateQueuePair(adapter, &IID_IND2QueuePair, (IUnknown *)request->cq,
-              (IUnknown *)request->cq, NULL, 8, 8, 1, 1, 0, (VOID **)&request->qp),
+              (IUnknown *)request->cq, NULL, receives > 8 ? receives : 8, 8, 1, 1, 0,
+              (VOID **)&request->qp),
         "CreateQueuePair");
     for (ULONG i = 0; i < receives; i++)
         check(request->qp->lpVtbl->Receive(request->qp, NULL, NULL, 0), "Receive");
 }
 
-/* A flushed Receive is a result; one more than the queue holds is its end. */
+/* A flushed Receive is a result; one more than the queue has room for, which is more than its depth, is its end. */
+enum { TOO_MANY = 200 };
+
 static void begin_notify(struct request *request, ULONG type, ULONG cq_depth, ULONG receives)
 {
     make_queues(request, cq_depth, receives);
@@ -152,7 +155,7 @@ static void begin(struct request *request, int kind)
     *request = (struct request){ .kind = kind, .status = statuses[kind], .error = errors[kind] };
     switch (kind) {
     case 0: begin_notify(request, ND_CQ_NOTIFY_ANY, 8, 1); break;
-    case 1: begin_notify(request, ND_CQ_NOTIFY_ERRORS, 1, 3); break;
+    case 1: begin_notify(request, ND_CQ_NOTIFY_ERRORS, 1, TOO_MANY); break;
     case 2: begin_connection_request(request); break;
     case 3: begin_connect(request); break;
     }
