@@ -583,7 +583,8 @@ static void test_provider_a_shortage_fails_the_call_and_is_forgotten(void **stat
 static int record_error; /* 1: there is no memory for the record of a device */
 
 void *__real_calloc(size_t count, size_t octets);
-void *__wrap_calloc(size_t count, size_t octets);
+/* Visible: a sanitizer's runtime refers to it. */
+__attribute__((visibility("default"))) void *__wrap_calloc(size_t count, size_t octets);
 
 void *__wrap_calloc(size_t count, size_t octets)
 {
