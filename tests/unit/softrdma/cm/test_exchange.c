@@ -703,21 +703,27 @@ static bool asks(const char *from, uint32_t to, const uint8_t *data, uint8_t oct
     return accepted;
 }
 
+/* The active end waits for the passive one, which it names. card: out; with it the passive one asks. */
+static void open_asked(struct pair *pair, uint8_t card[16])
+{
+    open_pair(pair);
+    memcpy(card, "srx\1", 4);
+    put(card + 4, pair->passive.qp->qp_num);
+    put(card + 8, pair->active.qp->qp_num);
+    put(card + 12, PSN);
+    to_rtr(&pair->active, pair->passive.qp->qp_num, "127.0.0.1");
+    to_rts(&pair->active, PSN);
+}
+
 static void strangers_are_refused(void **state)
 {
     struct pair pair;
-    uint8_t card[16] = { 's', 'r', 'x', 1 }, wrong[16];
-    uint32_t own, peer;
+    uint8_t card[16], wrong[16];
+    uint32_t own;
 
     (void)state;
-    open_pair(&pair);
+    open_asked(&pair, card);
     own = pair.active.qp->qp_num;
-    peer = pair.passive.qp->qp_num;
-    put(card + 4, peer);
-    put(card + 8, own);
-    put(card + 12, PSN);
-    to_rtr(&pair.active, peer, "127.0.0.1");
-    to_rts(&pair.active, PSN);
     assert_false(asks("127.0.0.1", own, card, 0)); /* a Request of the connection manager's */
     assert_false(asks("127.0.0.1", own, card, 15));
     assert_false(asks("127.0.0.2", own, card, 16)); /* from elsewhere */
@@ -761,20 +767,14 @@ static void collect_end(char *text, size_t octets)
  */
 static void a_peer_whose_address_is_translated_is_a_warning(void **state)
 {
-    uint8_t card[16] = { 's', 'r', 'x', 1 };
+    uint8_t card[16];
     char text[4096], line[256];
     struct pair pair;
-    uint32_t own, peer;
+    uint32_t own;
 
     (void)state;
-    open_pair(&pair);
+    open_asked(&pair, card);
     own = pair.active.qp->qp_num;
-    peer = pair.passive.qp->qp_num;
-    put(card + 4, peer);
-    put(card + 8, own);
-    put(card + 12, PSN);
-    to_rtr(&pair.active, peer, "127.0.0.1");
-    to_rts(&pair.active, PSN);
     collect();
     assert_false(asks("127.0.0.2", own, card, 16));
     collect_end(text, sizeof(text));
@@ -782,7 +782,7 @@ static void a_peer_whose_address_is_translated_is_a_warning(void **state)
         "warn: cm: queue pair 0x%x: its peer 0x%x connects from 127.0.0.2 to 127.0.0.1, not from "
         "127.0.0.1 to 127.0.0.1 "
         "as the program named them: refused",
-        own, peer);
+        own, pair.passive.qp->qp_num);
     if (!strstr(text, line))
         fail_msg("no \"%s\" in: %s", line, text);
     collect();

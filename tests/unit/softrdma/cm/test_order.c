@@ -112,15 +112,21 @@ static void finish(struct scene *scene)
     end_close(&scene->server);
 }
 
+/* All connects wait, and then there is a listener. */
+static void begin_late(struct scene *scene)
+{
+    begin(scene);
+    connect_all(scene);
+    assert_int_equal(srd_listen(scene->listener, 64), 0);
+}
+
 static void a_late_listener_gets_connects_in_their_order(void **state)
 {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         struct scene scene;
 
-        begin(&scene);
-        connect_all(&scene);
-        assert_int_equal(srd_listen(scene.listener, 64), 0);
+        begin_late(&scene);
         expect_requests(&scene, 0, IDS);
         finish(&scene);
     }
@@ -133,9 +139,7 @@ static void a_later_call_does_not_overtake(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         struct scene scene;
 
-        begin(&scene);
-        connect_all(&scene);
-        assert_int_equal(srd_listen(scene.listener, 64), 0);
+        begin_late(&scene);
         for (uint8_t i = IDS; i < IDS + LATE; i++)
             connect_one(&scene, i);
         expect_requests(&scene, 0, IDS + LATE);
