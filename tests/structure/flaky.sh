@@ -4,6 +4,7 @@
 # and toolchain/phases shows them at the very end.
 # usage: flaky.sh WORK-DIR
 set -euo pipefail
+unset NDSPI_TEST_FLAKY # of the run that this test is part of
 toolchain=$(readlink -f "$(dirname "$(readlink -f "$0")")/../../toolchain")
 rm -rf "$1"
 mkdir -p "$1/toolchain" "$1/build"
