@@ -79,13 +79,6 @@ bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2, bench_ring;
 uint64_t bench_run_pair(const struct bench_place *place, const char *transport,
     const struct bench_test *test, bench_play_fn *play);
 
-/*
- * bench_libfabric - the same through fi_pingpong on libfabric's tcp provider.
- * value  out: microseconds one way (ping-pong), or MB/s (stream: fi_pingpong measures large messages turn by turn)
- * Returns false, with the reason in why, when the program is missing or fails.
- */
-bool bench_libfabric(const struct bench_test *test, double *value, const char **why);
-
 static inline uint32_t bench_local_be(const struct bench_side *side)
 {
     return side->client ? side->place->client.address_be : side->place->server.address_be;

@@ -2,15 +2,19 @@
 /* wire_group.c - a group's figures and ratios out of its tables (wire_group.h). */
 #include "tests/bench/wire_group.h"
 
+#include "tests/bench/peer.h"
+
 static const struct {
     const char *key;     /* in results.json, behind the place */
-    bench_play_fn *play; /* NULL: fi_pingpong */
+    bench_play_fn *play; /* NULL: another's program, which measures by itself */
+    bool (*measure)(const struct bench_test *test, double *value, const char **why);
 } transports[TRANSPORTS] = {
     [TRANSPORT_TCP] = { "tcp", bench_tcp },
     [TRANSPORT_VERBS] = { "verbs", bench_verbs },
     [TRANSPORT_ND1] = { "v1", bench_nd1 },
     [TRANSPORT_ND2] = { "v2", bench_nd2 },
-    [TRANSPORT_LIBFABRIC] = { "libfabric", NULL },
+    [TRANSPORT_LIBFABRIC] = { "libfabric", .measure = bench_libfabric },
+    [TRANSPORT_UCX] = { "ucx", .measure = bench_ucx },
     [TRANSPORT_RING] = { "ring", bench_ring },
 };
 
@@ -43,7 +47,7 @@ static bool wire_measure(const struct bench_group *group, const struct bench_fig
     uint64_t elapsed_ns;
 
     if (!transports[transport].play)
-        return bench_libfabric(test, value, absent);
+        return transports[transport].measure(test, value, absent);
     elapsed_ns =
         bench_run_pair(wire->place, transports[transport].key, test, transports[transport].play);
     *value = in_unit(test, elapsed_ns);
@@ -63,8 +67,8 @@ static const struct bench_figure *figure_of(
 static void make_key(char key[BENCH_KEY], const struct wire_group *wire, unsigned transport,
     const char *test, const char *end)
 {
-    bool placed = transport != TRANSPORT_TCP && transport != TRANSPORT_LIBFABRIC &&
-                  transport != TRANSPORT_RING;
+    bool placed =
+        transports[transport].play && transport != TRANSPORT_TCP && transport != TRANSPORT_RING;
 
     snprintf(key, BENCH_KEY, "%s%s%s.%s.%s", placed ? wire->place->name : "", placed ? "." : "",
         transports[transport].key, test, end);

@@ -12,6 +12,7 @@ enum wire_transport {
     TRANSPORT_ND1,
     TRANSPORT_ND2,
     TRANSPORT_LIBFABRIC,
+    TRANSPORT_UCX,
     TRANSPORT_RING,
     TRANSPORTS
 };
@@ -20,7 +21,7 @@ enum wire_transport {
 #define BY_ND         (BY(ND1) | BY(ND2))
 
 struct wire_test {
-    /* the transports it is measured on: completion ports are NetworkDirect's alone, fi_pingpong only polls */
+    /* the transports it is measured on: completion ports are NetworkDirect's alone, others' programs only poll */
     unsigned by;
     struct bench_test test;
 };
@@ -35,7 +36,7 @@ struct wire_ratio {
     double aim; /* a time's ratio at most, a throughput's at least; 0: none */
 };
 
-enum { WIRE_TESTS_MAX = 8, WIRE_RATIOS_MAX = 32 };
+enum { WIRE_TESTS_MAX = 16, WIRE_RATIOS_MAX = 32 };
 
 struct wire_group {
     struct bench_group group;
