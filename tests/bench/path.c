@@ -2,25 +2,27 @@
 /*
  * path.c - where the time of a message of 8 octets goes, on the embedded device, both ends polling.
  *
- * usage: ndspi-bench-path [ROUNDS]
+ * usage: ndspi-bench-path [shm] [ROUNDS]
  *
  * One thread plays both ends in turn, so nothing waits for another processor, and each call can be timed by itself:
  * Send, the GetResults that finds the message, Receive, a GetResults that finds nothing. The library's two system calls
  * go through this program's syscall(), which notes when they begin and end. The same is done with plain TCP sockets, by
- * turns, in the same process: that is the floor. Figures are medians; the time of reading the clock is taken off.
+ * turns, in the same process: that is the floor. Figures are medians; the time of reading the clock is taken off. With
+ * "shm" the two ends share memory, and a call has no stages. Behind that come the instructions of each call, and how
+ * many of them are locked, counted in another process, whose thread is stepped through (steps.h).
  *
  * A message takes on its way, if each end has a processor: all of Send up to the end of sendto, on average half of a
  * look that finds nothing, and the GetResults that finds it; the rest of Send, and Receive, are done meanwhile.
  */
+#include "tests/bench/path_nd.h"
 #include "tests/bench/process.h"
-#include "tests/support/nd2_end.h"
+#include "tests/bench/steps.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OCTETS = 8, DEPTH = 8, BLOCK = 500, WARMUP = 50, ROUNDS = 20000, ROUNDS_MAX = 1000000 };
+enum { OCTETS = 8, BLOCK = 500, WARMUP = 50, ROUNDS = 20000, ROUNDS_MAX = 1000000 };
 
 /* --- ticks ------------------------------------------------------------------------------------------------------- */
 
@@ -180,104 +182,86 @@ static struct samples samples_make(unsigned rounds)
 
 /* --- NetworkDirect ----------------------------------------------------------------------------------------------- */
 
-static void check(HRESULT hr, const char *what)
+static struct {
+    struct samples *samples;
+    bool shared; /* a call makes no system call, and has no stages */
+    unsigned calls;
+    uint64_t begin;
+} timed;
+
+static void time_begin(void)
 {
-    if (FAILED(hr))
-        bench_die("%s: %#lx", what, (unsigned long)hr);
+    timed.calls = kernel.calls;
+    timed.begin = ticks();
 }
 
-static void check_step(const struct nd2_end *end, HRESULT hr)
+static void time_end(enum path_call call)
 {
-    check(hr, end->step ? end->step : "NetworkDirect");
-}
-
-struct connect {
-    struct nd2_end *end;
-    USHORT port_be;
-};
-
-static void *connect_end(void *argument)
-{
-    struct connect *connect = argument;
-
-    check_step(connect->end, nd2_end_connect(connect->end, connect->port_be));
-    return NULL;
-}
-
-static void nd_pair(struct nd2_end ends[2])
-{
-    struct nd2_end_options options = { .depth = DEPTH,
-        .memory_octets = OCTETS,
-        .local_be = htonl(INADDR_LOOPBACK),
-        .peer_be = htonl(INADDR_LOOPBACK) };
-    struct connect connect = { .end = &ends[0] };
-    pthread_t thread;
-
-    check(NdStartup(), "NdStartup");
-    for (int i = 0; i < 2; i++) {
-        check_step(&ends[i], nd2_end_open(&ends[i], &options));
-        for (int j = 0; j < DEPTH; j++)
-            check(nd2_end_receive(&ends[i], NULL, 0, OCTETS), "Receive");
-    }
-    check_step(&ends[1], nd2_end_listen(&ends[1], &connect.port_be));
-    if (pthread_create(&thread, NULL, connect_end, &connect))
-        bench_die("no thread to connect from");
-    check_step(&ends[1], nd2_end_request(&ends[1]));
-    check_step(&ends[1], nd2_end_accept(&ends[1]));
-    pthread_join(thread, NULL);
-}
-
-/* Returns whether a message has come. */
-static bool nd_look(struct nd2_end *end, struct samples *samples, enum stage stage, bool expected)
-{
-    ND2_RESULT results[DEPTH];
-    unsigned calls = kernel.calls;
-    uint64_t begin = ticks();
-    ULONG count = end->cq->lpVtbl->GetResults(end->cq, results, DEPTH);
+    static const enum stage first[PATH_CALLS] = { SEND_BEFORE, HIT_BEFORE, RECEIVE, MISS_BEFORE };
     uint64_t stop = ticks();
-    bool received = false;
+    unsigned calls = kernel.calls - timed.calls;
 
-    for (ULONG i = 0; i < count; i++) {
-        check(results[i].Status, "result");
-        received = received || results[i].RequestType == Nd2RequestTypeReceive;
-    }
-    if (samples && received == expected)
-        keep_call(samples, stage, begin, stop, kernel.calls - calls);
-    return received;
+    if (call == PATH_OTHER)
+        return;
+    if (call == PATH_RECEIVE || (timed.shared && !calls))
+        keep(timed.samples, first[call], timed.begin, stop);
+    else if (!timed.shared)
+        keep_call(timed.samples, first[call], timed.begin, stop, calls);
 }
 
-static void nd_message(struct nd2_end *from, struct nd2_end *to, struct samples *samples)
+static void nd_rounds(struct nd2_end ends[2], unsigned rounds)
 {
-    unsigned calls = kernel.calls;
-    uint64_t begin = ticks(), stop;
+    static const struct path_probe probe = { time_begin, time_end };
 
-    check(nd2_end_send(from, NULL, 0, OCTETS, 0), "Send");
-    stop = ticks();
-    if (samples)
-        keep_call(samples, SEND_BEFORE, begin, stop, kernel.calls - calls);
-    while (!nd_look(to, samples, HIT_BEFORE, true))
-        ;
-    begin = ticks();
-    check(nd2_end_receive(to, NULL, 0, OCTETS), "Receive");
-    stop = ticks();
-    if (samples)
-        keep(samples, RECEIVE, begin, stop);
-    nd_look(to, samples, MISS_BEFORE, false);
-}
-
-static void nd_rounds(struct nd2_end ends[2], unsigned rounds, struct samples *samples)
-{
     for (unsigned i = 0; i < WARMUP + rounds; i++) {
-        nd_message(&ends[0], &ends[1], i < WARMUP ? NULL : samples);
-        nd_message(&ends[1], &ends[0], i < WARMUP ? NULL : samples);
+        path_message(&ends[0], &ends[1], i < WARMUP ? NULL : &probe);
+        path_message(&ends[1], &ends[0], i < WARMUP ? NULL : &probe);
     }
 }
 
-static void nd_close(struct nd2_end ends[2])
+/* --- instructions ------------------------------------------------------------------------------------------------ */
+
+/* The part of steps.h that counts what counting itself takes. */
+enum { EMPTY = PATH_CALLS, STEPPED_ROUNDS = 60 };
+
+static void step_end(enum path_call call)
 {
-    nd2_end_close(&ends[0]);
-    nd2_end_close(&ends[1]);
-    NdCleanup();
+    steps_end((int)call);
+}
+
+/* In a process of its own, which makes its own pair. */
+static void step_rounds(void *argument)
+{
+    static const struct path_probe probe = { steps_begin, step_end };
+    static struct nd2_end ends[2];
+
+    (void)argument;
+    path_pair(ends);
+    for (unsigned i = 0; i < WARMUP + STEPPED_ROUNDS; i++) {
+        const struct path_probe *now = i < WARMUP ? NULL : &probe;
+
+        path_message(&ends[0], &ends[1], now);
+        path_message(&ends[1], &ends[0], now);
+        if (now) {
+            probe.begin();
+            probe.end((enum path_call)EMPTY);
+        }
+    }
+    path_close(ends);
+}
+
+static void print_steps(void)
+{
+    static const char *const names_of[PATH_CALLS] = { "Send", "GetResults that finds it", "Receive",
+        "GetResults in vain" };
+    struct steps of[STEPS_PARTS];
+
+    if (!steps_run(step_rounds, NULL, of))
+        return;
+    printf("\n%-36s %8s %8s\n", "call", "instr.", "locked");
+    for (int i = 0; i < PATH_CALLS; i++)
+        printf("%-36s %8u %8u\n", names_of[i], of[i].instructions - of[EMPTY].instructions,
+            of[i].locked);
 }
 
 /* --- plain TCP --------------------------------------------------------------------------------------------------- */
@@ -373,37 +357,59 @@ static void print_row(const char *name, double nd, double tcp, double ns)
     putchar('\n');
 }
 
-int main(int argc, char **argv)
+static void print_stages(
+    struct samples *nd_samples, struct samples *tcp_samples, bool shared, double own)
 {
-    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : ROUNDS;
-    double ns, own, nd[STAGES], tcp[STAGES];
-    struct samples nd_samples, tcp_samples;
+    static const unsigned calls =
+        1u << SEND_BEFORE | 1u << HIT_BEFORE | 1u << RECEIVE | 1u << MISS_BEFORE;
+    static const char *const whole[STAGES] = { [SEND_BEFORE] = "Send",
+        [HIT_BEFORE] = "GetResults that finds it",
+        [RECEIVE] = "Receive",
+        [MISS_BEFORE] = "GetResults in vain" };
+    double ns = ns_of_tick(), nd[STAGES], tcp[STAGES];
+
+    read_medians(tcp_samples, 1u << SEND_CALL | 1u << HIT_CALL | 1u << MISS_CALL, own, tcp);
+    read_medians(nd_samples, shared ? calls : (1u << STAGES) - 1, own, nd);
+    printf("%-36s %8s%s %8s\n", "stage", "ns", HAVE_CYCLES ? "   cycles" : "", "TCP, ns");
+    for (int i = 0; i < STAGES; i++)
+        if (!shared || whole[i])
+            print_row(shared ? whole[i] : names[i], nd[i], shared ? 0 : tcp[i], ns);
+    print_row("on the way", on_the_way(nd), on_the_way(tcp), ns);
+    printf("%-36s %8.3f\n", "through that of plain TCP", on_the_way(nd) / on_the_way(tcp));
+}
+
+static void measure(unsigned rounds, bool shared)
+{
+    struct samples nd_samples = samples_make(rounds), tcp_samples = samples_make(rounds);
     static struct nd2_end ends[2];
     int fds[2];
 
-    if (rounds < 1 || rounds > ROUNDS_MAX) {
-        fprintf(stderr, "usage: ndspi-bench-path [ROUNDS], at most %d\n", ROUNDS_MAX);
-        return 2;
-    }
-    setenv("NDSPI_DEVICE", "soft", 1);
-    setenv("NDSPI_SOFT_SHM", "0", 1); /* the stages are those of the network path */
-    ns = ns_of_tick();
-    own = own_ticks();
-    nd_samples = samples_make(rounds);
-    tcp_samples = samples_make(rounds);
-    nd_pair(ends);
+    timed.samples = &nd_samples;
+    timed.shared = shared;
+    path_pair(ends);
     tcp_pair(fds);
     for (unsigned done = 0; done < rounds; done += BLOCK) {
         tcp_rounds(fds, BLOCK, &tcp_samples);
-        nd_rounds(ends, BLOCK, &nd_samples);
+        nd_rounds(ends, BLOCK);
     }
-    nd_close(ends);
-    read_medians(&tcp_samples, 1u << SEND_CALL | 1u << HIT_CALL | 1u << MISS_CALL, own, tcp);
-    read_medians(&nd_samples, (1u << STAGES) - 1, own, nd);
-    printf("%-36s %8s%s %8s\n", "stage", "ns", HAVE_CYCLES ? "   cycles" : "", "TCP, ns");
-    for (int i = 0; i < STAGES; i++)
-        print_row(names[i], nd[i], tcp[i], ns);
-    print_row("on the way", on_the_way(nd), on_the_way(tcp), ns);
-    printf("%-36s %8.3f\n", "through that of plain TCP", on_the_way(nd) / on_the_way(tcp));
+    path_close(ends);
+    print_stages(&nd_samples, &tcp_samples, shared, own_ticks());
+}
+
+int main(int argc, char **argv)
+{
+    bool shared = argc > 1 && !strcmp(argv[1], "shm");
+    const char *count = argc > 1 + shared ? argv[1 + shared] : NULL;
+    char *end = "";
+    unsigned long rounds = count ? strtoul(count, &end, 10) : ROUNDS;
+
+    if (argc > 2 + shared || *end || rounds < 1 || rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: ndspi-bench-path [shm] [ROUNDS], at most %d\n", ROUNDS_MAX);
+        return 2;
+    }
+    setenv("NDSPI_DEVICE", "soft", 1);
+    setenv("NDSPI_SOFT_SHM", shared ? "1" : "0", 1);
+    print_steps(); /* first: it forks, and this process has no thread yet */
+    measure((unsigned)rounds, shared);
     return 0;
 }
