@@ -156,7 +156,7 @@ mutation() {
         fi
         grep -q "$name" "$work/said" || { echo "$name is not named ($language): $script"; cat "$work/said"; return 1; }
     done
-    echo "$name: $(tail -n +1 "$work/said" | grep -m1 "$name")"
+    echo "$name: $(tail -n +1 "$work/said" | grep "$name" | sed -n 1p)"
 }
 
 mutations() {

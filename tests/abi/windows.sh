@@ -224,7 +224,7 @@ mutation() {
     sed -Ei "$3" "include/$2"
     cmp -s "include/$2" "before/$2" && { echo "no mutation: $3"; exit 1; }
     cp "include/$2" "before/$2"
-    explained | grep -qxF "$1" && { echo "explained: $1"; exit 1; }
+    explained | grep -xF "$1" > /dev/null && { echo "explained: $1"; exit 1; }
     echo "$1" >> mutated
 }
 

@@ -39,7 +39,7 @@ listening() {
     if [ "$1" = soft ]; then
         ip netns exec soft grep -qE "$(printf ': [0-9A-F]+:%04X [0-9A-F]+:0000 0A ' "$2")" /proc/net/tcp /proc/net/tcp6
     else
-        rdma resource show cm_id 2> /dev/null | grep -qE "state LISTEN.*:$2( |\$)" || listens "$2"
+        rdma resource show cm_id 2> /dev/null | grep -E "state LISTEN.*:$2( |\$)" > /dev/null || listens "$2"
     fi
 }
 

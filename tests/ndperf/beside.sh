@@ -51,8 +51,8 @@ compare() {
         own=$("$2") && other=$("$3") || { echo "$1: $2 or $3 failed"; status=1; return; }
         owns+=("$own")
         others+=("$other")
-        own=$(printf '%s\n' "${owns[@]}" | sort "$order" | head -1)
-        other=$(printf '%s\n' "${others[@]}" | sort "$order" | head -1)
+        own=$(printf '%s\n' "${owns[@]}" | sort "$order" | sed -n 1p)
+        other=$(printf '%s\n' "${others[@]}" | sort "$order" | sed -n 1p)
         [ "${NDSPI_TEST_LONG:-}" != 1 ] || [ "$turn" = 5 ] || continue
         awk -v name="$1" -v factor="$5" -v own="$own" -v other="$other" 'BEGIN {
             if (!(own > 0 && other > 0)) { print name ": no figures: \"" own "\" and \"" other "\""; exit 1 }

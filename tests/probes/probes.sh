@@ -65,7 +65,7 @@ check_lines()
         libsoftrdma) notes "$soft" > "$work/notes" ;;
         *) echo "$name: the page does not say which library \$$library is" && continue ;;
         esac
-        count=$(sed -n "s/^$name //p" "$work/notes" | sort -n | head -n 1)
+        count=$(sed -n "s/^$name //p" "$work/notes" | sort -n | sed -n 1p)
         [ -n "$count" ] || { echo "$name: $file has no such probe"; continue; }
         [ "$argument" = - ] || [ "$argument" -lt "$count" ] ||
             echo "$name: has arg0 to arg$((count - 1)), no arg$argument"
@@ -86,7 +86,7 @@ done
 
 if command -v bpftrace > /dev/null; then
     while read -r name _; do
-        bpftrace -l "usdt:$ndspi:*" | grep -q ":ndspi:$name\$" || wrong "bpftrace does not find $name"
+        bpftrace -l "usdt:$ndspi:*" | grep ":ndspi:$name\$" > /dev/null || wrong "bpftrace does not find $name"
     done < "$work/core"
 else
     echo "bpftrace is not installed: what it lists was not looked at"

@@ -23,8 +23,9 @@ in_order "ndspi(7), First steps" ".Xr ndinfo 1" ".Xr ndperf 1" ".Xr ndstat 1" \
 
 # leads PAGE NEXT [PROGRAM]
 leads() {
-    sed -n '/^.Sh SEE ALSO/,$p' "$1" | grep -qE "^\.Xr ${2% *} ${2#* }( ,)?\$" || wrong "$1: SEE ALSO lacks $2"
-    [ $# = 2 ] || "$3" -h | tail -n 1 | grep -qE "^Next: .*\(man ${2% *}\)\.\$" ||
+    sed -n '/^.Sh SEE ALSO/,$p' "$1" |
+        grep -E "^\.Xr ${2% *} ${2#* }( ,)?\$" > /dev/null || wrong "$1: SEE ALSO lacks $2"
+    [ $# = 2 ] || "$3" -h | tail -n 1 | grep -E "^Next: .*\(man ${2% *}\)\.\$" > /dev/null ||
         wrong "${3##*/} -h: its last line does not lead to man ${2% *}"
 }
 leads docs/man/ndspi.7 "ndinfo 1"

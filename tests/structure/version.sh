@@ -26,7 +26,7 @@ for i in "${!sections[@]}"; do
         continue
     fi
     [ "$i" != 0 ] || [ "$of" = "$version" ] || complain "CHANGELOG.md begins with $of, CMakeLists.txt has $version"
-    [ -z "$last" ] || [ "$(printf '%s\n' "$of" "$last" | sort -V | head -n 1)" = "$of" ] && [ "$of" != "$last" ] ||
+    [ -z "$last" ] || [ "$(printf '%s\n' "$of" "$last" | sort -V | sed -n 1p)" = "$of" ] && [ "$of" != "$last" ] ||
         complain "CHANGELOG.md: $of stands below $last"
     last=$of
 done

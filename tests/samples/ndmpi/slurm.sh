@@ -111,7 +111,7 @@ free_port() {
     echo $port
 }
 
-idle() { scontrol show node node | grep -q 'State=IDLE '; }
+idle() { scontrol show node node | grep 'State=IDLE ' > /dev/null; }
 # Whether slurmctld and slurmd run on these ports. The log of the one that does not says why.
 started() {
     configure "$1" "$2"
@@ -139,7 +139,7 @@ until started "$(free_port)" "$(free_port)"; do
     wait "${daemons[@]:1}"
     daemons=("${daemons[0]}")
 done
-srun --mpi=list 2>&1 | grep -qw pmix || missing "srun has no PMIx"
+srun --mpi=list 2>&1 | grep -w pmix > /dev/null || missing "srun has no PMIx"
 
 # run STATUS REGEX SRUN-ARGUMENT...: 0, or another than 0
 run() {

@@ -8,7 +8,7 @@ set -eu
 source=$1 scratch=$2
 
 command -v clang >/dev/null || { echo "no clang"; exit 77; }
-clang -print-targets | grep -q aarch64 || { echo "this clang has no aarch64"; exit 77; }
+clang -print-targets | grep aarch64 > /dev/null || { echo "this clang has no aarch64"; exit 77; }
 rm -rf "$scratch"
 mkdir -p "$scratch/gnu"
 : > "$scratch/gnu/stubs-32.h"
