@@ -30,70 +30,79 @@ Greeting greeting(UINT32 cookie, UINT32 index)
     return g;
 }
 
-// The first local address of an adapter.
-SOCKADDR_INET first_address(int version)
-{
-    DWORD flags = version == 1 ? ND_QUERY_EXCLUDE_NDv2_ADDRESSES : ND_QUERY_EXCLUDE_NDv1_ADDRESSES;
-    SIZE_T size = 0;
-    SOCKADDR_INET first;
-
-    HRESULT hr = NdQueryAddressList(flags, NULL, &size);
-    if (hr != ND_BUFFER_OVERFLOW)
-        check(hr, "NdQueryAddressList");
-    std::vector<char> room(size + sizeof(SOCKET_ADDRESS_LIST));
-    SOCKET_ADDRESS_LIST *list = (SOCKET_ADDRESS_LIST *)&room[0];
-    size = room.size();
-    check(NdQueryAddressList(flags, list, &size), "NdQueryAddressList");
-    if (size == 0 || list->iAddressCount == 0)
-        fail("no adapter for version %d here: ndinfo says why", version);
-    memset(&first, 0, sizeof(first));
-    memcpy(&first, list->Address[0].lpSockaddr, (size_t)list->Address[0].iSockaddrLength);
-    return first;
-}
-
 } // namespace
-
-void Session::open_adapter()
-{
-    SOCKADDR_INET local = options_.bind;
-    SIZE_T size = sizeof(local);
-
-    if (local.si_family == 0 && options_.server)
-        local = first_address((int)p_.nd);
-    if (!options_.server)
-        set_place("", address_text(options_.peer));
-    if (local.si_family == 0)
-        check(NdResolveAddress((const struct sockaddr *)&options_.peer, address_size(options_.peer),
-                  (struct sockaddr *)&local, &size),
-            "NdResolveAddress, which finds the adapter for the peer,");
-    local.Ipv4.sin_port = 0;
-    std::string name = address_text(local);
-    name.erase(name.size() - 2); // ":0"
-    set_place(name, options_.server ? "" : address_text(options_.peer));
-    adapter_.reset(Adapter::open((int)p_.nd, local));
-}
 
 // ---- client ---------------------------------------------------------------------------------------------------------
 
-void Session::meet_server()
+// The local address for the peer: of those that the user gave, the first of the peer's family.
+HRESULT Session::find_local(SOCKADDR_INET &local) const
 {
+    const std::vector<SOCKADDR_INET> &binds = options_.binds;
+    SIZE_T size = sizeof(local);
+
+    memset(&local, 0, sizeof(local));
+    if (binds.empty())
+        return NdResolveAddress(
+            (const struct sockaddr *)&peer_, address_size(peer_), (struct sockaddr *)&local, &size);
+    local = binds[0];
+    for (size_t i = binds.size(); i-- > 0;)
+        if (binds[i].si_family == peer_.si_family)
+            local = binds[i];
+    return ND_SUCCESS;
+}
+
+// Connects to the peer's address whose turn it is. what out: what failed
+HRESULT Session::reach(const char *&what)
+{
+    SOCKADDR_INET local;
+    Greeting first = greeting(0, 0), answer;
+
+    channel_.reset();
+    adapter_.reset();
+    set_place("", address_text(peer_));
+    what = "NdResolveAddress, which finds the adapter for the peer,";
+    HRESULT hr = find_local(local);
+    if (FAILED(hr))
+        return hr;
+    set_place(place_text(local), address_text(peer_));
+    what = p_.nd == 1 ? "NdOpenV1Adapter" : "NdOpenAdapter";
+    if (FAILED(hr = Adapter::open((int)p_.nd, local, adapter_)))
+        return hr;
     std::string wrong = beyond(p_, adapter_->limits());
     if (!wrong.empty())
         fail("%s", wrong.c_str());
-    cookie_ = (UINT32)ticks() ^ GetCurrentProcessId() << 16;
-    cookie_ += cookie_ == 0;
     channel_.reset(new Channel(*adapter_));
-    Greeting first = greeting(0, 0), answer;
     Endpoint &endpoint = channel_->endpoint();
-    HRESULT hr = endpoint.connect(options_.peer, &first, sizeof(first));
+    what = "Connect";
+    hr = endpoint.connect(peer_, &first, sizeof(first));
     if (hr == ND_CONNECTION_REFUSED && endpoint.private_data(&answer, sizeof(answer)) &&
         answer.magic == htonl(GREETING_MAGIC))
         fail("%s refuses: its ndperf speaks protocol %u, this one %u\n"
              "  Use the same version of ndperf on both hosts.",
-            address_text(options_.peer).c_str(), (unsigned)ntohl(answer.protocol),
-            (unsigned)PROTOCOL);
-    check(hr, "Connect");
-    check(endpoint.complete_connect(), "CompleteConnect");
+            address_text(peer_).c_str(), (unsigned)ntohl(answer.protocol), (unsigned)PROTOCOL);
+    if (FAILED(hr))
+        return hr;
+    what = "CompleteConnect";
+    return endpoint.complete_connect();
+}
+
+void Session::meet_server()
+{
+    const std::vector<SOCKADDR_INET> &peers = options_.peers;
+    std::vector<Tried> tried;
+    HRESULT hr = ND_UNSUCCESSFUL;
+
+    cookie_ = (UINT32)ticks() ^ GetCurrentProcessId() << 16;
+    cookie_ += cookie_ == 0;
+    for (size_t i = 0; FAILED(hr) && i < peers.size(); ++i) {
+        Tried one = { peers[i], NULL, ND_SUCCESS };
+        peer_ = peers[i];
+        hr = one.hr = reach(one.what);
+        tried.push_back(one);
+    }
+    if (peers.size() > 1 && FAILED(hr))
+        fail_at_all(options_.peer_name, tried);
+    check(hr, tried.back().what);
     channel_->established();
     propose();
 }
@@ -107,24 +116,26 @@ void Session::propose()
     channel_->send(hello);
     Message verdict = channel_->receive(VERDICT, PATIENCE_MS);
     if (!verdict.values[VERDICT_AGREED])
-        fail("%s refuses: %s", address_text(options_.peer).c_str(), verdict.text);
+        fail("%s refuses: %s", address_text(peer_).c_str(), verdict.text);
 }
 
 // ---- server ---------------------------------------------------------------------------------------------------------
 
-void Session::accept_first()
+// Takes the client's connection, and adapter and channel from the door where it came.
+void Session::accept_first(Doors &doors)
 {
     for (;;) {
-        channel_.reset(new Channel(*adapter_));
-        Endpoint &endpoint = channel_->endpoint();
+        Door &door = doors.wait();
+        Endpoint &endpoint = door.channel->endpoint();
         Greeting own = greeting(0, 0), theirs;
-        check(adapter_->next_request(endpoint, NULL), "GetConnectionRequest");
         bool is_known = endpoint.private_data(&theirs, sizeof(theirs)) && theirs.magic == own.magic;
         if (is_known && theirs.protocol == own.protocol && theirs.cookie == 0) {
             set_place("", address_text(endpoint.peer()));
-            if (endpoint.accept(NULL) == ND_SUCCESS)
-                return;
-            continue; // the client has given up
+            if (endpoint.accept(NULL) != ND_SUCCESS)
+                continue; // the client has given up
+            channel_ = std::move(door.channel);
+            adapter_ = std::move(door.adapter);
+            return;
         }
         fprintf(stderr, "%s: refused %s: %s\n", program(), address_text(endpoint.peer()).c_str(),
             is_known ? "its ndperf speaks another protocol, or it belongs to another measurement"
@@ -135,11 +146,17 @@ void Session::accept_first()
 
 void Session::meet_client()
 {
-    adapter_->listen(htons(options_.port), options_.bind.si_family == 0);
-    fprintf(stderr, "%s: %s listening on %s\n", program(), test_name(p_.test),
-        address_text(adapter_->listening()).c_str());
-    fflush(stderr);
-    accept_first();
+    std::vector<SOCKADDR_INET> locals = options_.binds;
+    if (locals.empty())
+        locals = first_addresses((int)p_.nd);
+    {
+        Doors doors((int)p_.nd, locals, htons(options_.port), options_.binds.empty());
+        for (size_t i = 0; i < doors.all().size(); ++i)
+            fprintf(stderr, "%s: %s listening on %s\n", program(), test_name(p_.test),
+                address_text(doors.all()[i]->adapter->listening()).c_str());
+        fflush(stderr);
+        accept_first(doors);
+    }
     channel_->established();
     judge();
 }
@@ -188,7 +205,7 @@ void Session::connect_streams()
         Endpoint &endpoint = *workers_[i % workers_.size()]->add_stream().endpoint;
         Greeting own = greeting(cookie_, i);
         if (!options_.server) {
-            check(endpoint.connect(options_.peer, &own, sizeof(own)), "Connect");
+            check(endpoint.connect(peer_, &own, sizeof(own)), "Connect");
             check(endpoint.complete_connect(), "CompleteConnect");
             continue;
         }

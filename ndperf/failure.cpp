@@ -39,6 +39,14 @@ const char *hint_of(HRESULT hr)
     }
 }
 
+// "Connect failed, peer ::1: ND_..." with advice. place in: "" or text that follows
+std::string reason(HRESULT hr, const char *what, const std::string &place, const char *indent)
+{
+    const char *hint = hint_of(hr);
+    return format("%s failed%s: %s (0x%08x)%s%s", what, place.c_str(), sample_code_name(hr),
+        (unsigned)hr, hint ? indent : "", hint ? hint : "");
+}
+
 } // namespace
 
 void set_program(const char *name)
@@ -92,14 +100,23 @@ void check(HRESULT hr, const char *what)
 {
     if (SUCCEEDED(hr))
         return;
-    const char *hint = hint_of(hr);
     std::string place;
     if (!adapter_.empty())
         place += ", adapter " + adapter_;
     if (!peer_.empty())
         place += ", peer " + peer_;
-    fail("%s failed%s: %s (0x%08x)%s%s", what, place.c_str(), sample_code_name(hr), (unsigned)hr,
-        hint ? "\n  " : "", hint ? hint : "");
+    fail("%s", reason(hr, what, place, "\n  ").c_str());
+}
+
+void fail_at_all(const std::string &name, const std::vector<Tried> &addresses)
+{
+    std::string all;
+    for (size_t i = 0; i < addresses.size(); ++i)
+        all += "\n  " + address_text(addresses[i].address) + ": " +
+               reason(addresses[i].hr, addresses[i].what, "", "\n    ");
+    end(STATUS_FAILED, format("%s has %u addresses, and none of them works:", name.c_str(),
+                           (unsigned)addresses.size()) +
+                           all);
 }
 
 void fail_lost()
@@ -111,6 +128,13 @@ std::string address_text(const SOCKADDR_INET &address)
 {
     char text[80];
     return sample_address_text((const struct sockaddr *)&address, text, sizeof(text));
+}
+
+std::string place_text(SOCKADDR_INET address)
+{
+    address.Ipv4.sin_port = 0; // at the same offset in both families
+    std::string name = address_text(address);
+    return name.substr(0, name.size() - 2); // without ":0"
 }
 
 SIZE_T address_size(const SOCKADDR_INET &address)

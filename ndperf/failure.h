@@ -11,6 +11,7 @@
 #include <ws2tcpip.h>
 
 #include <string>
+#include <vector>
 
 namespace ndperf
 {
@@ -33,8 +34,20 @@ void check(HRESULT hr, const char *what);
 // The peer is gone.
 void fail_lost() __attribute__((noreturn));
 
+// An address, and what failed there.
+struct Tried {
+    SOCKADDR_INET address;
+    const char *what;
+    HRESULT hr;
+};
+// None of the addresses of a name worked. Ends the program with the reasons of all.
+void fail_at_all(const std::string &name, const std::vector<Tried> &addresses)
+    __attribute__((noreturn));
+
 // "192.0.2.1:18515" or "[2001:db8::1]:18515".
 std::string address_text(const SOCKADDR_INET &address);
+// The same without a port.
+std::string place_text(SOCKADDR_INET address);
 SIZE_T address_size(const SOCKADDR_INET &address);
 
 } // namespace ndperf

@@ -50,8 +50,9 @@ const char usage[] =
     "      --mw                remote access by memory windows (write, read; version 1: always)\n"
     "      --verify            check all data\n"
     "      --warmup=N          messages before the measurement\n"
-    "      --bind=ADDRESS      the local address (server: default all IPv4 addresses of an\n"
-    "                          adapter; with --nd 1 the first one)\n"
+    "      --bind=ADDRESS      the local address (server: default all IPv4 and IPv6 addresses of "
+    "an\n"
+    "                          adapter; with --nd 1 the first one of each family)\n"
     "      --json              print JSON, for programs\n"
     "      --csv               print numbers with commas between them\n"
     "      --svg=FILE          draw latencies or bandwidths, too; needs gnuplot\n"
@@ -63,6 +64,7 @@ const char usage[] =
     "\n"
     "SERVER is an IP address or the name of a host, 192.0.2.1:5000 and [2001:db8::1]:5000 name a "
     "port.\n"
+    "All addresses of a name are tried, one after the other.\n"
     "ndinfo lists the adapters; NDSPI_DEVICE chooses among their devices.\n"
     "Status 0: measured, and all data was right; 1: not so; 2: wrong arguments.\n"
     "\n"
@@ -210,19 +212,22 @@ void take_wait(Options &options, const char *how)
     set(options, &Parameters::wait, wait);
 }
 
-SOCKADDR_INET parse_address(const char *text, USHORT port)
+std::vector<SOCKADDR_INET> parse_addresses(const char *text, USHORT port)
 {
     SAMPLE sample;
-    SOCKADDR_INET address;
+    SAMPLE_ADDRESSES addresses;
     memset(&sample, 0, sizeof(sample));
-    if (!sample_parse_address(&sample, text, port, &address))
+    if (!sample_parse_addresses(&sample, text, port, &addresses))
         usage_error(format("neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name "
                            "of a host: %s",
             text));
     char problem[160];
-    if (sample_lacks_scope(&address, problem, sizeof(problem)))
+    if (sample_lacks_scope(&addresses.each[0].address, problem, sizeof(problem)))
         usage_error(problem);
-    return address;
+    std::vector<SOCKADDR_INET> list;
+    for (ULONG i = 0; i < addresses.count; ++i)
+        list.push_back(addresses.each[i].address);
+    return list;
 }
 
 UINT32 parse_test(const char *name)
@@ -330,11 +335,11 @@ Options parse_options(int argc, char **argv)
     set_defaults(options.parameters, options.given);
     check_all(options);
     if (bind)
-        options.bind = parse_address(bind, 0);
+        options.binds = parse_addresses(bind, 0);
     if (!options.server) {
         options.peer_name = argv[optind];
-        options.peer = parse_address(argv[optind], options.port);
-        if (!options.peer.Ipv4.sin_port) // at the same offset in both families
+        options.peers = parse_addresses(argv[optind], options.port);
+        if (!options.peers[0].Ipv4.sin_port) // at the same offset in both families
             usage_error(
                 "a server has no port 0: give the one that it prints, by -p or behind the address");
     }

@@ -18,10 +18,11 @@ struct Options {
     Parameters parameters;
     UINT32 given; // bit i: the user gave fields[i] of parameters
     bool server;
-    SOCKADDR_INET peer;    // of a client: the server's address
-    SOCKADDR_INET bind;    // the local address; family 0: not given
-    std::string peer_name; // as the user wrote it
-    USHORT port;           // host order
+    std::vector<SOCKADDR_INET>
+        peers; // of a client: the server's, in the order in which they are tried
+    std::vector<SOCKADDR_INET> binds; // local ones; none: not given
+    std::string peer_name;            // as the user wrote it
+    USHORT port;                      // host order
     bool histogram, unsorted;
     Form form;
     std::string svg; // the file; empty: none

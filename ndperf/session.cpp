@@ -76,7 +76,7 @@ unsigned __stdcall run_part(void *argument)
 } // namespace
 
 Session::Session(const Options &options)
-    : options_(options), p_(options.parameters), cookie_(0), damaged_(0)
+    : options_(options), p_(options.parameters), cookie_(0), peer_(), damaged_(0)
 {
 }
 
@@ -92,12 +92,11 @@ int Session::run()
     if (!options_.server)
         report_.reset(new Report(options_, p_));
     check(NdStartup(), "NdStartup");
-    open_adapter();
     if (options_.server)
         meet_client();
     else
         meet_server();
-    Meeting meeting = { options_.peer, cookie_, channel_->lost() };
+    Meeting meeting = { peer_, cookie_, channel_->lost() };
     for (UINT32 i = 0; i < p_.threads; ++i)
         workers_.push_back(
             std::unique_ptr<Worker>(new Worker(*adapter_, p_, options_.server, meeting)));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "channel.h"
+#include "doors.h"
 #include "options.h"
 #include "report.h"
 #include "worker.h"
@@ -25,11 +26,12 @@ class Session
     int run();
 
   private:
-    void open_adapter();
     // The first connection, and what both agree on.
     void meet_server();
     void meet_client();
-    void accept_first();
+    HRESULT find_local(SOCKADDR_INET &local) const;
+    HRESULT reach(const char *&what);
+    void accept_first(Doors &doors);
     void propose();
     void judge();
     void refuse(const std::string &reason);
@@ -55,6 +57,7 @@ class Session
     const Options &options_;
     Parameters p_;
     UINT32 cookie_;
+    SOCKADDR_INET peer_; // of a client: the server's address
     std::unique_ptr<Adapter> adapter_;
     std::unique_ptr<Channel> channel_;
     std::vector<std::unique_ptr<Worker>> workers_;

@@ -8,9 +8,18 @@
 namespace ndperf
 {
 
-Adapter *Adapter::open(int version, const SOCKADDR_INET &local)
+HRESULT Adapter::open(int version, const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter)
 {
-    return version == 1 ? open_v1(local) : open_v2(local);
+    return version == 1 ? open_v1(local, adapter) : open_v2(local, adapter);
+}
+
+HRESULT Adapter::next_request(Endpoint &endpoint, HANDLE lost)
+{
+    Pending pending;
+    HRESULT hr = begin_request(endpoint, pending);
+    if (hr != ND_PENDING)
+        return hr;
+    return end_request(pending, await(hr, pending, lost) == ND_PENDING);
 }
 
 Pending::Pending() : event_(CreateEventW(NULL, TRUE, FALSE, NULL))

@@ -13,6 +13,8 @@
 
 #include <ndsupport.h>
 
+#include <memory>
+
 namespace ndperf
 {
 
@@ -159,8 +161,8 @@ class Endpoint
 class Adapter
 {
   public:
-    // Opens the adapter of a local address, whose port is ignored. Ends the program if that fails. version in: 1 or 2
-    static Adapter *open(int version, const SOCKADDR_INET &local);
+    // Opens the adapter of a local address, whose port is ignored. version in: 1 or 2. Returns what NdOpenAdapter did
+    static HRESULT open(int version, const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter);
     virtual ~Adapter()
     {
     }
@@ -170,11 +172,14 @@ class Adapter
     }
     // Listens on the port (network order; 0: any) of the address, or where any is true and the version can, of all of
     // its family that the adapter has.
-    virtual void listen(USHORT port, bool any) = 0;
+    virtual HRESULT listen(USHORT port, bool any) = 0;
     // The address where it listens.
     virtual SOCKADDR_INET listening() = 0;
     // Waits for the next request for a connection, and puts it into this endpoint. lost: as of Endpoint::accept
-    virtual HRESULT next_request(Endpoint &endpoint, HANDLE lost) = 0;
+    HRESULT next_request(Endpoint &endpoint, HANDLE lost);
+    // The same in two parts: ND_PENDING, and then the end, which waits for it, or (cancel) gives it up.
+    virtual HRESULT begin_request(Endpoint &endpoint, Pending &pending) = 0;
+    virtual HRESULT end_request(Pending &pending, bool cancel) = 0;
     virtual Queue *create_queue(ULONG depth) = 0;
     virtual SharedReceives *create_shared_receives(ULONG depth) = 0;
     virtual Endpoint *create_endpoint() = 0;
@@ -226,8 +231,8 @@ template <class T> class Ref
     T *object_;
 };
 
-Adapter *open_v1(const SOCKADDR_INET &local);
-Adapter *open_v2(const SOCKADDR_INET &local);
+HRESULT open_v1(const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter);
+HRESULT open_v2(const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter);
 // Waits for an overlapped request that returned hr, or for the event lost (may be NULL). ND_PENDING: lost came first.
 HRESULT await(HRESULT hr, Pending &pending, HANDLE lost);
 // Host order to network order and back.

@@ -92,10 +92,12 @@ class AdapterV1 : public Adapter
 {
   public:
     explicit AdapterV1(const SOCKADDR_INET &local);
+    HRESULT open();
 
-    void listen(USHORT port, bool any);
+    HRESULT listen(USHORT port, bool any);
     SOCKADDR_INET listening();
-    HRESULT next_request(Endpoint &endpoint, HANDLE lost);
+    HRESULT begin_request(Endpoint &endpoint, Pending &pending);
+    HRESULT end_request(Pending &pending, bool cancel);
     Queue *create_queue(ULONG depth);
     SharedReceives *create_shared_receives(ULONG depth);
     Endpoint *create_endpoint();
@@ -203,10 +205,11 @@ Request &EndpointV1::next(std::vector<Request> &ring, size_t &posted, ULONG_PTR 
 HRESULT EndpointV1::connect(const SOCKADDR_INET &address, const void *data, ULONG size)
 {
     Pending pending;
-    return finish(connector.get(),
+    HRESULT hr = finish(connector.get(),
         connector->Connect(endpoint_.get(), (const struct sockaddr *)&address,
             address_size(address), PROTOCOL_ANY, 0, data, size, &pending),
         pending, NULL);
+    return hr == ND_TIMEOUT ? ND_IO_TIMEOUT : hr; // of version 1, where it is no failure
 }
 
 HRESULT EndpointV1::complete_connect()
@@ -303,11 +306,17 @@ ND_MW_DESCRIPTOR EndpointV1::grant(Region &region, void *data, SIZE_T size, bool
 
 AdapterV1::AdapterV1(const SOCKADDR_INET &local) : local_(local)
 {
+}
+
+HRESULT AdapterV1::open()
+{
     ND_ADAPTER_INFO info;
     SIZE_T size = sizeof(info);
 
-    check(NdOpenV1Adapter((const struct sockaddr *)&local, address_size(local), adapter.out()),
-        "NdOpenV1Adapter");
+    HRESULT hr =
+        NdOpenV1Adapter((const struct sockaddr *)&local_, address_size(local_), adapter.out());
+    if (FAILED(hr))
+        return hr;
     check(adapter->Query(1, &info, &size), "Query of the adapter");
     limits_.max_transfer = info.MaxOutboundLength < info.MaxInboundLength ? info.MaxOutboundLength
                                                                           : info.MaxInboundLength;
@@ -320,13 +329,15 @@ AdapterV1::AdapterV1(const SOCKADDR_INET &local) : local_(local)
                             ? info.MaxOutboundReadLimit
                             : info.MaxInboundReadLimit;
     limits_.in_order = true; // version 1 does not report it
+    return ND_SUCCESS;
 }
 
 // Version 1 opens an adapter for one address, and listens only there.
-void AdapterV1::listen(USHORT port, bool)
+HRESULT AdapterV1::listen(USHORT port, bool)
 {
-    check(adapter->Listen(0, PROTOCOL_ANY, port, &port, listen_.out()), "Listen");
+    HRESULT hr = adapter->Listen(0, PROTOCOL_ANY, port, &port, listen_.out());
     local_.Ipv4.sin_port = port; // at the same offset in both families
+    return hr;
 }
 
 SOCKADDR_INET AdapterV1::listening()
@@ -334,13 +345,18 @@ SOCKADDR_INET AdapterV1::listening()
     return local_;
 }
 
-HRESULT AdapterV1::next_request(Endpoint &endpoint, HANDLE lost)
+HRESULT AdapterV1::begin_request(Endpoint &endpoint, Pending &pending)
 {
-    Pending pending;
-    return finish(listen_.get(),
-        listen_->GetConnectionRequest(
-            static_cast<EndpointV1 &>(endpoint).connector.get(), &pending),
-        pending, lost);
+    return listen_->GetConnectionRequest(
+        static_cast<EndpointV1 &>(endpoint).connector.get(), &pending);
+}
+
+HRESULT AdapterV1::end_request(Pending &pending, bool cancel)
+{
+    SIZE_T bytes;
+    if (cancel)
+        listen_->CancelOverlappedRequests();
+    return listen_->GetOverlappedResult(&pending, &bytes, TRUE);
 }
 
 Queue *AdapterV1::create_queue(ULONG depth)
@@ -365,9 +381,13 @@ Region *AdapterV1::register_memory(void *data, SIZE_T size, bool)
 
 } // namespace
 
-Adapter *open_v1(const SOCKADDR_INET &local)
+HRESULT open_v1(const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter)
 {
-    return new AdapterV1(local);
+    std::unique_ptr<AdapterV1> opened(new AdapterV1(local));
+    HRESULT hr = opened->open();
+    if (SUCCEEDED(hr))
+        adapter = std::move(opened);
+    return hr;
 }
 
 } // namespace ndperf

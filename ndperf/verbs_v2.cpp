@@ -102,11 +102,13 @@ class AdapterV2 : public Adapter
 {
   public:
     explicit AdapterV2(const SOCKADDR_INET &local);
+    HRESULT open();
     ~AdapterV2();
 
-    void listen(USHORT port, bool any);
+    HRESULT listen(USHORT port, bool any);
     SOCKADDR_INET listening();
-    HRESULT next_request(Endpoint &endpoint, HANDLE lost);
+    HRESULT begin_request(Endpoint &endpoint, Pending &pending);
+    HRESULT end_request(Pending &pending, bool cancel);
     Queue *create_queue(ULONG depth);
     SharedReceives *create_shared_receives(ULONG depth);
     Endpoint *create_endpoint();
@@ -196,9 +198,10 @@ void EndpointV2::open(Queue &queue, const Depths &depths)
 HRESULT EndpointV2::connect(const SOCKADDR_INET &address, const void *data, ULONG size)
 {
     Pending pending;
-    check(connector->Bind(
-              (const struct sockaddr *)&adapter_.local, (ULONG)address_size(adapter_.local)),
-        "Bind");
+    HRESULT hr = connector->Bind(
+        (const struct sockaddr *)&adapter_.local, (ULONG)address_size(adapter_.local));
+    if (FAILED(hr))
+        return hr;
     return finish(connector.get(),
         connector->Connect(qp_.get(), (const struct sockaddr *)&address,
             (ULONG)address_size(address), reads_, reads_, data, size, &pending),
@@ -307,15 +310,20 @@ ND_MW_DESCRIPTOR EndpointV2::grant(Region &region, void *data, SIZE_T size, bool
 
 // ---- adapter --------------------------------------------------------------------------------------------------------
 
-AdapterV2::AdapterV2(const SOCKADDR_INET &address) : local(address)
+AdapterV2::AdapterV2(const SOCKADDR_INET &address) : local(address), file(NULL)
+{
+    local.Ipv4.sin_port = 0; // at the same offset in both families
+}
+
+HRESULT AdapterV2::open()
 {
     ND2_ADAPTER_INFO info;
     ULONG size = sizeof(info);
 
-    local.Ipv4.sin_port = 0; // at the same offset in both families
-    check(NdOpenAdapter(IID_IND2Adapter, (const struct sockaddr *)&local, address_size(local),
-              adapter.out_void()),
-        "NdOpenAdapter");
+    HRESULT hr = NdOpenAdapter(
+        IID_IND2Adapter, (const struct sockaddr *)&local, address_size(local), adapter.out_void());
+    if (FAILED(hr))
+        return hr;
     info.InfoVersion = ND_VERSION_2;
     check(adapter->Query(&info, &size), "Query of the adapter");
     check(adapter->CreateOverlappedFile(&file), "CreateOverlappedFile");
@@ -330,15 +338,17 @@ AdapterV2::AdapterV2(const SOCKADDR_INET &address) : local(address)
                             ? info.MaxOutboundReadLimit
                             : info.MaxInboundReadLimit;
     limits_.in_order = info.AdapterFlags & ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED;
+    return ND_SUCCESS;
 }
 
 AdapterV2::~AdapterV2()
 {
     listener_.reset();
-    CloseHandle(file);
+    if (file)
+        CloseHandle(file);
 }
 
-void AdapterV2::listen(USHORT port, bool any)
+HRESULT AdapterV2::listen(USHORT port, bool any)
 {
     SOCKADDR_INET address = local;
 
@@ -348,8 +358,8 @@ void AdapterV2::listen(USHORT port, bool any)
         memset(&address.Ipv6.sin6_addr, 0, sizeof(address.Ipv6.sin6_addr));
     address.Ipv4.sin_port = port;
     check(adapter->CreateListener(IID_IND2Listener, file, listener_.out_void()), "CreateListener");
-    check(listener_->Bind((const struct sockaddr *)&address, (ULONG)address_size(address)), "Bind");
-    check(listener_->Listen(0), "Listen");
+    HRESULT hr = listener_->Bind((const struct sockaddr *)&address, (ULONG)address_size(address));
+    return SUCCEEDED(hr) ? listener_->Listen(0) : hr;
 }
 
 SOCKADDR_INET AdapterV2::listening()
@@ -361,13 +371,17 @@ SOCKADDR_INET AdapterV2::listening()
     return address;
 }
 
-HRESULT AdapterV2::next_request(Endpoint &endpoint, HANDLE lost)
+HRESULT AdapterV2::begin_request(Endpoint &endpoint, Pending &pending)
 {
-    Pending pending;
-    return finish(listener_.get(),
-        listener_->GetConnectionRequest(
-            static_cast<EndpointV2 &>(endpoint).connector.get(), &pending),
-        pending, lost);
+    return listener_->GetConnectionRequest(
+        static_cast<EndpointV2 &>(endpoint).connector.get(), &pending);
+}
+
+HRESULT AdapterV2::end_request(Pending &pending, bool cancel)
+{
+    if (cancel)
+        listener_->CancelOverlappedRequests();
+    return listener_->GetOverlappedResult(&pending, TRUE);
 }
 
 Queue *AdapterV2::create_queue(ULONG depth)
@@ -407,9 +421,13 @@ Region *AdapterV2::register_memory(void *data, SIZE_T size, bool remote)
 
 } // namespace
 
-Adapter *open_v2(const SOCKADDR_INET &local)
+HRESULT open_v2(const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter)
 {
-    return new AdapterV2(local);
+    std::unique_ptr<AdapterV2> opened(new AdapterV2(local));
+    HRESULT hr = opened->open();
+    if (SUCCEEDED(hr))
+        adapter = std::move(opened);
+    return hr;
 }
 
 } // namespace ndperf

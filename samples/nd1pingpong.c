@@ -324,15 +324,25 @@ static double run(ULONG size, ULONG rounds)
 
 /* ---- connection ------------------------------------------------------------------------------------------------ */
 
+/* NULL: it is the turn of another address. */
+static INDAdapter *open_at(SIZE_T local_size, const SOCKADDR_INET *local)
+{
+    INDAdapter *opened = NULL;
+    HRESULT hr = NdOpenV1Adapter((const struct sockaddr *)local, local_size, &opened);
+
+    if (FAILED(hr))
+        sample_next_address(&sample, "NdOpenV1Adapter", hr);
+    return opened;
+}
+
 static void open_adapter(const char *advised)
 {
     SOCKADDR_INET local;
     SIZE_T size = sizeof(info);
 
     sample_check(&sample, NdStartup(), "NdStartup");
-    SIZE_T local_size = sample_local_address(&sample, &local);
-    sample_check(&sample, NdOpenV1Adapter((struct sockaddr *)&local, local_size, &adapter),
-        "NdOpenV1Adapter");
+    while (!(adapter = open_at(sample_local_address(&sample, &local), &local)))
+        continue;
     sample_check(&sample, adapter->lpVtbl->Query(adapter, 1, &info, &size), "Query");
     if (info.MaxCqEntries < RECEIVES + SENDS || info.MaxInboundRequests < RECEIVES ||
         info.MaxOutboundRequests < SENDS)
@@ -375,33 +385,45 @@ static void open_endpoint(void)
     endpoint->lpVtbl->SubmitRequestBatch(endpoint);
 }
 
-static void serve(void)
+static void close_endpoint(void)
+{
+    endpoint->lpVtbl->Release(endpoint);
+    buffer_close(&slots);
+    buffer_close(&control);
+    buffer_close(&incoming);
+    buffer_close(&outgoing);
+}
+
+/* FALSE: it cannot listen there. */
+static BOOL serve(void)
 {
     INDListen *listen;
     SOCKADDR_INET local = sample.address;
     SAMPLE_ORDER order_be;
     SIZE_T length = sizeof(order_be);
-
-    sample_check(&sample,
-        adapter->lpVtbl->Listen(
-            adapter, 0, PROTOCOL, local.Ipv4.sin_port, &local.Ipv4.sin_port, &listen),
-        "Listen");
+    HRESULT hr = adapter->lpVtbl->Listen(
+        adapter, 0, PROTOCOL, local.Ipv4.sin_port, &local.Ipv4.sin_port, &listen);
+    if (FAILED(hr)) {
+        sample_next_address(&sample, "Listen", hr);
+        return FALSE;
+    }
     sample_listening(&sample, &local);
     wait_for(listen, listen->lpVtbl->GetConnectionRequest(listen, connector, &sample.overlapped),
         "GetConnectionRequest");
     listen->lpVtbl->Release(listen);
-    HRESULT hr = connector->lpVtbl->GetConnectionData(connector, NULL, NULL, &order_be, &length);
+    hr = connector->lpVtbl->GetConnectionData(connector, NULL, NULL, &order_be, &length);
     sample_check_private_data(&sample, hr, "GetConnectionData", length, sizeof(order_be));
     order = sample_order_swap(order_be);
     open_endpoint();
     wait_for(connector, connector->lpVtbl->Accept(connector, endpoint, NULL, 0, &sample.overlapped),
         "Accept");
+    return TRUE;
 }
 
-static void connect_to_server(void)
+/* FALSE: another address is to be tried. */
+static BOOL connect_to_server(void)
 {
     SAMPLE_ORDER order_be = sample_order_swap(order);
-    ULONG attempt = 0;
     SIZE_T bytes;
     HRESULT hr;
 
@@ -413,10 +435,16 @@ static void connect_to_server(void)
         if (hr == ND_PENDING)
             hr =
                 connector->lpVtbl->GetOverlappedResult(connector, &sample.overlapped, &bytes, TRUE);
-    } while ((hr == ND_CONNECTION_REFUSED || hr == ND_TIMEOUT) && sample_try_again(&attempt));
-    sample_check(&sample, hr == ND_TIMEOUT ? ND_IO_TIMEOUT : hr, "Connect");
+    } while ((hr == ND_CONNECTION_REFUSED || hr == ND_TIMEOUT) && sample.addresses.count == 1 &&
+             sample_try_again(&sample.rounds));
+    if (FAILED(hr) || hr == ND_TIMEOUT) {
+        sample_next_address(&sample, "Connect", hr);
+        close_endpoint();
+        return FALSE;
+    }
     wait_for(connector, connector->lpVtbl->CompleteConnect(connector, &sample.overlapped),
         "CompleteConnect");
+    return TRUE;
 }
 
 /*
@@ -438,21 +466,15 @@ static void disconnect(void)
     wait_for(connector, connector->lpVtbl->Disconnect(connector, &sample.overlapped), "Disconnect");
 }
 
-static void close_all(void)
+static void close_adapter(void)
 {
-    endpoint->lpVtbl->Release(endpoint);
     connector->lpVtbl->Release(connector);
     window->lpVtbl->Release(window);
     cq->lpVtbl->Release(cq);
-    buffer_close(&slots);
-    buffer_close(&control);
-    buffer_close(&incoming);
-    buffer_close(&outgoing);
     adapter->lpVtbl->Release(adapter);
     CloseHandle(sample.overlapped.hEvent);
     CloseHandle(sample.notify.hEvent);
     NdCleanup();
-    WSACleanup();
 }
 
 int main(int argc, char **argv)
@@ -461,11 +483,9 @@ int main(int argc, char **argv)
     sample_arguments(&sample, argc, argv, usage, "nmt", values);
     order = sample_order(&sample, values[0], values[1]);
 
-    open_adapter(values[2]);
-    if (sample.server)
-        serve();
-    else
-        connect_to_server();
+    for (open_adapter(values[2]); !(sample.server ? serve() : connect_to_server());
+         open_adapter(values[2]))
+        close_adapter(); /* another address is to be tried */
 
     if (!sample.server)
         printf(
@@ -481,6 +501,8 @@ int main(int argc, char **argv)
         sample_write_out(&sample);
     }
     disconnect();
-    close_all();
+    close_endpoint();
+    close_adapter();
+    WSACleanup();
     return 0;
 }

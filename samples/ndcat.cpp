@@ -116,6 +116,7 @@ class Slots
 };
 
 const unsigned char VERDICT_GOOD = 1;
+const char greeting[] = "ndcat 1"; // private data of the client
 
 // ---- client ---------------------------------------------------------------------------------------------------------
 
@@ -253,36 +254,58 @@ class Server
     Sum sum_;
 };
 
+void open()
+{
+    sample_open(&sample, 4 * SLOTS);
+    sample_create_queue_pair(&sample, SLOTS, SLOTS);
+}
+
+// These return false where the address whose turn it was did not do.
+
+bool serve()
+{
+    char hello[sizeof(greeting)];
+
+    open();
+    Server server;
+    if (!sample_connect(&sample, hello, sizeof(hello)))
+        return false;
+    if (memcmp(hello, greeting, sizeof(hello)) != 0)
+        sample_fail(&sample, "the client is no ndcat");
+    bool good = server.run();
+    sample_disconnect(&sample);
+    if (!good)
+        sample_fail(&sample, "something else was received than was sent");
+    return true;
+}
+
+bool send()
+{
+    char hello[sizeof(greeting)];
+
+    memcpy(hello, greeting, sizeof(hello));
+    open();
+    Client client;
+    if (!sample_connect(&sample, hello, sizeof(hello)))
+        return false;
+    client.run();
+    sample_disconnect(&sample);
+    return true;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-    char hello[] = "ndcat 1";
-    char expected[] = "ndcat 1";
-
     sample.name = "ndcat";
     sample_arguments(&sample, argc, argv, usage, "", NULL);
 #ifdef _WIN32
     _setmode(_fileno(stdin), _O_BINARY);
     _setmode(_fileno(stdout), _O_BINARY);
 #endif
-    sample_open(&sample, 4 * SLOTS);
-    sample_create_queue_pair(&sample, SLOTS, SLOTS);
-    if (sample.server) {
-        Server server;
-        sample_connect(&sample, hello, sizeof(hello));
-        if (memcmp(hello, expected, sizeof(hello)) != 0)
-            sample_fail(&sample, "the client is no ndcat");
-        bool good = server.run();
-        sample_disconnect(&sample);
-        if (!good)
-            sample_fail(&sample, "something else was received than was sent");
-    } else {
-        Client client;
-        sample_connect(&sample, hello, sizeof(hello));
-        client.run();
-        sample_disconnect(&sample);
-    }
+    while (!(sample.server ? serve() : send()))
+        sample_close(&sample); // another address is to be tried
     sample_close(&sample);
+    WSACleanup();
     return 0;
 }

@@ -116,6 +116,24 @@ static double run(ULONG size, ULONG rounds, ULONG next_size)
     return sample_seconds() - start;
 }
 
+/* Everything before the connection. order in: of a client's */
+static void open_all(const SAMPLE_ORDER *order)
+{
+    sample_open(&sample, 4);
+    sample_create_queue_pair(&sample, 2, 2);
+    allocate(sample.server ? SAMPLE_MAX_SIZE : order->max_size);
+    post_receive(1);
+}
+
+static void close_all(void)
+{
+    sample_deregister(&sample, incoming_region);
+    sample_deregister(&sample, outgoing_region);
+    sample_close(&sample);
+    free(incoming);
+    free(outgoing);
+}
+
 int main(int argc, char **argv)
 {
     const char *values[2];
@@ -123,11 +141,8 @@ int main(int argc, char **argv)
     SAMPLE_ORDER order = sample_order(&sample, values[0], values[1]);
     SAMPLE_ORDER order_be = sample_order_swap(order);
 
-    sample_open(&sample, 4);
-    sample_create_queue_pair(&sample, 2, 2);
-    allocate(sample.server ? SAMPLE_MAX_SIZE : order.max_size);
-    post_receive(1);
-    sample_connect(&sample, &order_be, sizeof(order_be));
+    for (open_all(&order); !sample_connect(&sample, &order_be, sizeof(order_be)); open_all(&order))
+        close_all();
     order = sample_order_swap(order_be);
     if (order.max_size > SAMPLE_MAX_SIZE || order.max_size > sample.info.MaxTransferLength)
         sample_fail(&sample, "messages of %u bytes are too long: use -m", (unsigned)order.max_size);
@@ -144,10 +159,7 @@ int main(int argc, char **argv)
         sample_write_out(&sample);
     }
     sample_disconnect(&sample);
-    sample_deregister(&sample, incoming_region);
-    sample_deregister(&sample, outgoing_region);
-    sample_close(&sample);
-    free(incoming);
-    free(outgoing);
+    close_all();
+    WSACleanup();
     return 0;
 }

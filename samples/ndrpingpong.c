@@ -282,13 +282,9 @@ static void run(const MESSAGE *peer)
     await(&done);
 }
 
-int main(int argc, char **argv)
+/* Everything before the connection. */
+static void open_all(void)
 {
-    const char *values[2];
-    sample_arguments(&sample, argc, argv, usage, "nm", values);
-    order = sample_order(&sample, values[0], values[1]);
-    SAMPLE_ORDER order_be = sample_order_swap(order);
-
     sample_open(&sample, 8);
     if (sample.info.MaxOutboundReadLimit == 0)
         sample_fail(&sample, "the adapter does no Reads");
@@ -297,7 +293,28 @@ int main(int argc, char **argv)
     /* Two: a message may come right behind another; without a Receive for it the connection ends. */
     post_receive();
     post_receive();
-    sample_connect(&sample, &order_be, sizeof(order_be));
+}
+
+static void close_all(void)
+{
+    sample_deregister(&sample, message_region);
+    sample_deregister(&sample, incoming_region);
+    sample_deregister(&sample, outgoing_region);
+    sample_close(&sample);
+    free(messages);
+    free(incoming);
+    free(outgoing);
+}
+
+int main(int argc, char **argv)
+{
+    const char *values[2];
+    sample_arguments(&sample, argc, argv, usage, "nm", values);
+    order = sample_order(&sample, values[0], values[1]);
+    SAMPLE_ORDER order_be = sample_order_swap(order);
+
+    for (open_all(); !sample_connect(&sample, &order_be, sizeof(order_be)); open_all())
+        close_all();
     order = sample_order_swap(order_be);
     sample.blocking = order.blocking != 0;
     if (order.max_size > SAMPLE_MAX_SIZE || order.max_size > sample.info.MaxTransferLength)
@@ -311,12 +328,7 @@ int main(int argc, char **argv)
     invalidate(incoming_window);
     farewell();
     sample_disconnect(&sample);
-    sample_deregister(&sample, message_region);
-    sample_deregister(&sample, incoming_region);
-    sample_deregister(&sample, outgoing_region);
-    sample_close(&sample);
-    free(messages);
-    free(incoming);
-    free(outgoing);
+    close_all();
+    WSACleanup();
     return 0;
 }

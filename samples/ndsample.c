@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* ndsample.c - see ndsample.h: arguments, errors, data, addresses. What needs a version's interfaces: ndsample_v2.c. */
+/*
+ * ndsample.c - see ndsample.h: arguments, errors, data. Addresses: ndsample_address.c; what needs a version's
+ * interfaces: ndsample_v2.c.
+ */
 #define INITGUID
 #include "ndsample.h"
 
-#ifndef _WIN32
-#include <netdb.h> /* getaddrinfo */
-#endif
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 100, PATIENCE_STEP_MS = 50 };
 enum { DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_ROUNDS = 16 };
 
 static const char port_taken[] = "Another program listens there: choose another port.";
@@ -133,120 +132,7 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what)
         hint ? "\n  " : "", hint ? hint : "", sample->hint[0] ? "\n  " : "", sample->hint);
 }
 
-const char *sample_address_text(const struct sockaddr *address, char *text, size_t size)
-{
-    char ip[INET6_ADDRSTRLEN] = "?";
-    if (address->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-        inet_ntop(AF_INET, (void *)&v4->sin_addr, ip, sizeof(ip));
-        snprintf(text, size, "%s:%u", ip, ntohs(v4->sin_port));
-    } else {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
-        inet_ntop(AF_INET6, (void *)&v6->sin6_addr, ip, sizeof(ip));
-        snprintf(text, size, "[%s]:%u", ip, ntohs(v6->sin6_port));
-    }
-    return text;
-}
-
 /* ---- arguments ------------------------------------------------------------------------------------------------- */
-
-/* Parses an address, with a port or without. port in: the one without, in host order */
-static BOOL parse_number(const char *text, USHORT port, SOCKADDR_INET *address)
-{
-    char copy[80];
-    int families[] = { AF_INET, AF_INET6 };
-    size_t end = strlen(text);
-
-    if (end >= sizeof(copy))
-        return FALSE;
-    strcpy(copy, text);
-    /* ":0" asks for any port; no port means the default. Cut ":0" off: not every Winsock parses it. */
-    BOOL any_port = end > 2 && strcmp(text + end - 2, ":0") == 0 &&
-                    (text[0] == '[' || strchr(text, ':') == text + end - 2);
-    if (any_port)
-        copy[end - 2] = 0;
-    for (int i = 0; i < 2; ++i) {
-        INT length = sizeof(*address);
-        memset(address, 0, sizeof(*address));
-        if (WSAStringToAddressA(copy, families[i], NULL, (struct sockaddr *)address, &length) ==
-            0) {
-            if (address->Ipv4.sin_port == 0 && !any_port)
-                address->Ipv4.sin_port = htons(port);
-            return TRUE;
-        }
-    }
-    return FALSE;
-}
-
-/* Looks up the first address of a host, with a port or without. Digits and dots alone are no name. */
-static BOOL look_up(const char *text, USHORT default_port, SOCKADDR_INET *address)
-{
-    char name[256], port[8] = "";
-    const char *colon = strchr(text, ':');
-    size_t length = colon ? (size_t)(colon - text) : strlen(text);
-    struct addrinfo wanted, *found;
-
-    if (length >= sizeof(name) || strspn(text, "0123456789.") >= length ||
-        (colon && (strlen(colon + 1) > 5 || colon[1 + strspn(colon + 1, "0123456789")])))
-        return FALSE;
-    memcpy(name, text, length);
-    name[length] = 0;
-    sprintf(port, "%u", colon ? (unsigned)atoi(colon + 1) : (unsigned)default_port);
-    memset(&wanted, 0, sizeof(wanted));
-    wanted.ai_flags = AI_ADDRCONFIG;
-    wanted.ai_socktype = SOCK_STREAM;
-    if (getaddrinfo(name, port, &wanted, &found) != 0)
-        return FALSE;
-    memcpy(address, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    return TRUE;
-}
-
-/* "::1:5000" is an address without a port; the user may have meant one with a port. */
-static void suspect_port(SAMPLE *sample, const char *text)
-{
-    const char *last = strrchr(text, ':');
-    SOCKADDR_INET address;
-    char shorter[48];
-
-    if (!last || text[0] == '[' || strchr(text, ':') == last || !last[1] ||
-        last[1 + strspn(last + 1, "0123456789")] || (size_t)(last - text) >= sizeof(shorter))
-        return;
-    memcpy(shorter, text, (size_t)(last - text));
-    shorter[last - text] = 0;
-    if (parse_number(shorter, SAMPLE_PORT, &address))
-        snprintf(sample->hint, sizeof(sample->hint),
-            "If %.5s is meant as the port, write [%s]:%.5s.", last + 1, shorter, last + 1);
-}
-
-BOOL sample_parse_address(
-    SAMPLE *sample, const char *text, USHORT default_port, SOCKADDR_INET *address)
-{
-    if (!parse_number(text, default_port, address))
-        return look_up(text, default_port, address);
-    suspect_port(sample, text);
-    return TRUE;
-}
-
-BOOL sample_lacks_scope(const SOCKADDR_INET *address, char *problem, size_t size)
-{
-    const unsigned char *bytes = (const unsigned char *)&address->Ipv6.sin6_addr;
-    char ip[INET6_ADDRSTRLEN] = "?";
-
-    if (address->si_family != AF_INET6 || address->Ipv6.sin6_scope_id || bytes[0] != 0xFE ||
-        (bytes[1] & 0xC0) != 0x80)
-        return FALSE;
-    inet_ntop(AF_INET6, (void *)bytes, ip, sizeof(ip));
-    snprintf(problem, size,
-        "%s is link-local: write the network interface behind it, %s%%"
-#ifdef _WIN32
-        "12",
-#else
-        "eth0",
-#endif
-        ip, ip);
-    return TRUE;
-}
 
 static void usage_error(
     SAMPLE *sample, const char *usage, const char *problem, const char *argument)
@@ -291,16 +177,17 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
     }
     if (!peer)
         usage_error(sample, usage, "-s or -c is needed", "");
-    if (!sample_parse_address(sample, peer, SAMPLE_PORT, &sample->address))
+    sample->peer = peer;
+    if (!sample_parse_addresses(sample, peer, SAMPLE_PORT, &sample->addresses))
         usage_error(sample, usage,
             "neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name of a host: ",
             peer);
+    sample_take_address(sample);
     if (sample_lacks_scope(&sample->address, problem, sizeof(problem)))
         usage_error(sample, usage, problem, "");
     if (!sample->server && sample->address.Ipv4.sin_port == 0)
         usage_error(
             sample, usage, "a server has no port 0: give the one that it prints, not ", peer);
-    sample_address_text((struct sockaddr *)&sample->address, sample->where, sizeof(sample->where));
 }
 
 ULONG sample_number(SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback)
@@ -367,50 +254,6 @@ void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULON
     if (damaged < end)
         sample_fail(sample, "byte %u of a message of some %u bytes is damaged", (unsigned)damaged,
             (unsigned)end);
-}
-
-/* ---- addresses and connections ---------------------------------------------------------------------------------- */
-
-SIZE_T sample_address_size(const SOCKADDR_INET *address)
-{
-    return address->si_family == AF_INET ? sizeof(address->Ipv4) : sizeof(address->Ipv6);
-}
-
-SIZE_T sample_local_address(SAMPLE *sample, SOCKADDR_INET *local)
-{
-    SIZE_T size = sizeof(*local);
-    memset(local, 0, sizeof(*local));
-    if (sample->server)
-        *local = sample->address;
-    else
-        sample_check(sample,
-            NdResolveAddress((struct sockaddr *)&sample->address,
-                sample_address_size(&sample->address), (struct sockaddr *)local, &size),
-            "finding the adapter for the peer (NdResolveAddress)");
-    return sample_address_size(local);
-}
-
-BOOL sample_try_again(ULONG *attempt)
-{
-    if (++*attempt > PATIENCE)
-        return FALSE;
-    Sleep(PATIENCE_STEP_MS);
-    return TRUE;
-}
-
-void sample_listening(SAMPLE *sample, const SOCKADDR_INET *local)
-{
-    sample_address_text((const struct sockaddr *)local, sample->where, sizeof(sample->where));
-    fprintf(stderr, "%s: listening on %s\n", sample->name, sample->where);
-}
-
-void sample_check_private_data(
-    SAMPLE *sample, HRESULT hr, const char *what, SIZE_T length, SIZE_T size)
-{
-    sample_check(sample, hr == ND_BUFFER_OVERFLOW ? ND_SUCCESS : hr, what);
-    if (length < size)
-        sample_fail(sample, "the client is another program: it sent %u bytes, not %u",
-            (unsigned)length, (unsigned)size);
 }
 
 double sample_seconds(void)

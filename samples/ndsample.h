@@ -20,13 +20,31 @@ extern "C" {
 #define SAMPLE_PORT     54325
 #define SAMPLE_MAX_SIZE (4u << 20) /* of a message, in bytes */
 
+#define SAMPLE_MOST_ADDRESSES 16
+
+/* The addresses of a name, in the order in which they are tried, and why those that were tried did not do. */
+typedef struct _SAMPLE_ADDRESSES {
+    ULONG count;
+    ULONG tried; /* of them; the next one has this index */
+    struct {
+        SOCKADDR_INET address;
+        const char *what; /* failed */
+        HRESULT hr;
+    } each[SAMPLE_MOST_ADDRESSES];
+} SAMPLE_ADDRESSES;
+
 typedef struct _SAMPLE {
     const char *name; /* of the program, for messages */
+    const char *peer; /* the argument of -s or -c */
     char where[64];   /* the address being worked on, for messages */
     char hint[128];   /* what the user may have meant instead; usually "" */
     BOOL server;
-    BOOL blocking;         /* wait for completions asleep; otherwise poll */
-    SOCKADDR_INET address; /* server: where to listen, client: the server's address */
+    BOOL blocking; /* wait for completions asleep; otherwise poll */
+    SOCKADDR_INET
+    address; /* server: where to listen, client: the server's address; one of addresses */
+    SAMPLE_ADDRESSES addresses;
+    BOOL refused; /* at one of those tried in this round */
+    ULONG rounds; /* through all addresses */
 
     IND2Adapter *adapter;
     HANDLE file;
@@ -53,13 +71,14 @@ ULONG sample_number(
     SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
 
 /*
- * Parses an address, 192.0.2.1:5000 or [2001:db8::1]:5000, or looks up the name of a host, with a port or without.
+ * Parses an address, 192.0.2.1:5000 or [2001:db8::1]:5000, or looks up the name of a host, with a port or without. All
+ * addresses of a name are kept, in the order of getaddrinfo, which is that of RFC 6724.
  * sample        out: hint, where the last part of an IPv6 address may be meant as a port
  * default_port  in: without one, in host order
  * Returns FALSE: it is neither.
  */
-BOOL sample_parse_address(
-    SAMPLE *sample, const char *text, USHORT default_port, SOCKADDR_INET *address);
+BOOL sample_parse_addresses(
+    SAMPLE *sample, const char *text, USHORT default_port, SAMPLE_ADDRESSES *addresses);
 
 /*
  * Whether it is a link-local address without the interface that it is on.
@@ -103,7 +122,18 @@ ULONG sample_damage(const unsigned char *data, ULONG begin, ULONG end, ULONG see
 /* Ends the program if bytes begin to end (exclusive) are not what sample_fill made. */
 void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULONG end, ULONG seed);
 
-/* The local address from which sample->address is reached (client), or which it is (server). Returns its length. */
+/* Sets address to that whose turn it is. */
+void sample_take_address(SAMPLE *sample);
+/*
+ * Goes on to the next address, because what failed with hr at this one. After the last one of a client it begins anew,
+ * as often as sample_try_again permits, if a server may just be starting at one of them; otherwise it ends the program
+ * with the reasons of all.
+ */
+void sample_next_address(SAMPLE *sample, const char *what, HRESULT hr);
+/*
+ * The local address from which sample->address is reached (client), or which it is (server). Returns its length. Where
+ * there is none it goes on to the next address.
+ */
 SIZE_T sample_local_address(SAMPLE *sample, SOCKADDR_INET *local);
 SIZE_T sample_address_size(const SOCKADDR_INET *address);
 /*
@@ -134,8 +164,10 @@ void sample_deregister(SAMPLE *sample, IND2MemoryRegion *region);
  * Connects the queue pair, as server or client. Post Receives before. A server prints the address it listens on, and
  * waits for one client.
  * data, size  client: in: private data for the server; server: out: the client's private data
+ * Returns FALSE: another address is to be tried, and the posted Receives are flushed. It may belong to another adapter,
+ * so release everything, with sample_close at the end, and begin again with sample_open.
  */
-void sample_connect(SAMPLE *sample, void *data, ULONG size);
+BOOL sample_connect(SAMPLE *sample, void *data, ULONG size);
 /* Disconnects; a server waits for its client to do so first. */
 void sample_disconnect(SAMPLE *sample);
 void sample_close(SAMPLE *sample);

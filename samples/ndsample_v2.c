@@ -8,13 +8,17 @@ void sample_open(SAMPLE *sample, ULONG cq_depth)
 {
     SOCKADDR_INET local;
     ULONG size = sizeof(sample->info);
+    HRESULT hr;
 
     sample_check(sample, NdStartup(), "NdStartup");
-    SIZE_T local_size = sample_local_address(sample, &local);
-    sample_check(sample,
-        NdOpenAdapter(
-            &IID_IND2Adapter, (struct sockaddr *)&local, local_size, (void **)&sample->adapter),
-        "NdOpenAdapter");
+    for (;;) {
+        SIZE_T local_size = sample_local_address(sample, &local);
+        hr = NdOpenAdapter(
+            &IID_IND2Adapter, (struct sockaddr *)&local, local_size, (void **)&sample->adapter);
+        if (SUCCEEDED(hr))
+            break;
+        sample_next_address(sample, "NdOpenAdapter", hr);
+    }
     sample->info.InfoVersion = ND_VERSION_2;
     sample_check(
         sample, sample->adapter->lpVtbl->Query(sample->adapter, &sample->info, &size), "Query");
@@ -81,7 +85,8 @@ static void take_private_data(SAMPLE *sample, void *data, ULONG size)
     sample_check_private_data(sample, hr, "GetPrivateData", length, size);
 }
 
-static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
+/* FALSE: it cannot listen there. */
+static BOOL serve(SAMPLE *sample, void *data, ULONG size_of_data)
 {
     IND2Listener *listener;
     IND2Connector *connector = sample->connector;
@@ -92,10 +97,14 @@ static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
         sample->adapter->lpVtbl->CreateListener(
             sample->adapter, &IID_IND2Listener, sample->file, (void **)&listener),
         "CreateListener");
-    sample_check(sample,
-        listener->lpVtbl->Bind(listener, (struct sockaddr *)&sample->address,
-            (ULONG)sample_address_size(&sample->address)),
-        "Bind");
+    HRESULT hr = listener->lpVtbl->Bind(listener, (struct sockaddr *)&sample->address,
+        (ULONG)sample_address_size(&sample->address));
+    if (FAILED(hr)) {
+        listener->lpVtbl->Release(listener);
+        sample_next_address(sample, "Bind", hr);
+        sample->qp->lpVtbl->Flush(sample->qp);
+        return FALSE;
+    }
     sample_check(sample, listener->lpVtbl->Listen(listener, 0), "Listen");
     sample_check(sample,
         listener->lpVtbl->GetLocalAddress(listener, (struct sockaddr *)&local, &size),
@@ -113,12 +122,13 @@ static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
             sample->info.MaxInboundReadLimit, sample->info.MaxOutboundReadLimit, NULL, 0,
             &sample->overlapped),
         "Accept");
+    return TRUE;
 }
 
-static void connect_patiently(SAMPLE *sample, const void *data, ULONG size)
+/* A server at the only address may just be starting. */
+static HRESULT connect_patiently(SAMPLE *sample, const void *data, ULONG size)
 {
     IND2Connector *connector = sample->connector;
-    ULONG attempt = 0;
     HRESULT hr;
 
     do {
@@ -128,25 +138,31 @@ static void connect_patiently(SAMPLE *sample, const void *data, ULONG size)
             &sample->overlapped);
         if (hr == ND_PENDING)
             hr = connector->lpVtbl->GetOverlappedResult(connector, &sample->overlapped, TRUE);
-    } while (hr == ND_CONNECTION_REFUSED && sample_try_again(&attempt));
-    sample_check(sample, hr, "Connect");
+    } while (hr == ND_CONNECTION_REFUSED && sample->addresses.count == 1 &&
+             sample_try_again(&sample->rounds));
+    return hr;
 }
 
-void sample_connect(SAMPLE *sample, void *data, ULONG size)
+BOOL sample_connect(SAMPLE *sample, void *data, ULONG size)
 {
     IND2Connector *connector = sample->connector;
     SOCKADDR_INET local;
+    HRESULT hr;
 
-    if (sample->server) {
-        serve(sample, data, size);
-        return;
-    }
+    if (sample->server)
+        return serve(sample, data, size);
     SIZE_T local_size = sample_local_address(sample, &local);
     sample_check(sample,
         connector->lpVtbl->Bind(connector, (struct sockaddr *)&local, (ULONG)local_size), "Bind");
-    connect_patiently(sample, data, size);
+    hr = connect_patiently(sample, data, size);
+    if (FAILED(hr)) {
+        sample_next_address(sample, "Connect", hr);
+        sample->qp->lpVtbl->Flush(sample->qp);
+        return FALSE;
+    }
     sample_wait(sample, connector,
         connector->lpVtbl->CompleteConnect(connector, &sample->overlapped), "CompleteConnect");
+    return TRUE;
 }
 
 void sample_disconnect(SAMPLE *sample)
@@ -170,7 +186,6 @@ void sample_close(SAMPLE *sample)
     CloseHandle(sample->overlapped.hEvent);
     CloseHandle(sample->notify.hEvent);
     NdCleanup();
-    WSACleanup();
 }
 
 /* ---- results --------------------------------------------------------------------------------------------------- */

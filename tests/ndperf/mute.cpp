@@ -16,18 +16,18 @@ using namespace ndperf;
 
 static SOCKADDR_INET address_of(const char *text)
 {
-    SOCKADDR_INET address;
+    SAMPLE_ADDRESSES addresses;
     SAMPLE sample;
 
     memset(&sample, 0, sizeof(sample));
-    if (!sample_parse_address(&sample, text, 1, &address))
+    if (!sample_parse_addresses(&sample, text, 1, &addresses))
         fail("no address: %s", text);
-    return address;
+    return addresses.each[0].address;
 }
 
 static void accept_one(Adapter &adapter, Channel &channel)
 {
-    adapter.listen(0, false);
+    check(adapter.listen(0, false), "Listen");
     fprintf(stderr, "mute: listening on %s\n", address_text(adapter.listening()).c_str());
     check(adapter.next_request(channel.endpoint(), NULL), "GetConnectionRequest");
     check(channel.endpoint().accept(NULL), "Accept");
@@ -56,7 +56,8 @@ int main(int argc, char **argv)
     SOCKADDR_INET peer = address_of(bind ? bind : argv[argc - 1]), local = peer;
     local.Ipv4.sin_port = 0; // both ends are on one address
     {
-        std::unique_ptr<Adapter> adapter(Adapter::open(2, local));
+        std::unique_ptr<Adapter> adapter;
+        check(Adapter::open(2, local, adapter), "NdOpenAdapter");
         Channel channel(*adapter);
         if (bind)
             accept_one(*adapter, channel);

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: pair.sh PROGRAM TEST [SERVER-ARGUMENT...] -- [CLIENT-ARGUMENT...]
-# Runs ndperf as server on ADDRESS (127.0.0.1), on a port that it chooses, then as its client. Both have to end with
-# STATUS (0).
+# Runs ndperf as server on ADDRESS (127.0.0.1; "any": without --bind), on a port that it chooses, then as its client.
+# Both have to end with STATUS (0).
+#   NAME                      what the client is given in the place of the address that the server prints
+#   LINE                      which of the addresses that it prints the client is given (1)
 #   SERVER_SAYS, CLIENT_SAYS  extended regular expressions that their outputs have to match somewhere; PEER in them
 #                             stands for the address of the other end, with any port
 #   CHECK                     a shell command that has to succeed, with the client's output as standard input
@@ -64,11 +66,15 @@ await() {
 : > "$scratch/server.log"
 : > "$scratch/client.log"
 output=${output:-$scratch/client.log}
-"${server_command[@]}" "$test" --bind "$address" -p 0 "${server_arguments[@]}" \
+bind=(--bind "$address")
+[ "$address" != any ] || bind=()
+"${server_command[@]}" "$test" "${bind[@]}" -p 0 "${server_arguments[@]}" \
     > "$scratch/server.log" 2>&1 &
 server=$!
 await "$scratch/server.log" 'listening on ' $server
-line=$(grep -m 1 'listening on ' "$scratch/server.log" | tr -d '\r')
+[ "${LINE:-1}" = 1 ] || await "$scratch/server.log" 'listening on \[' $server
+line=$(grep 'listening on ' "$scratch/server.log" | sed -n "${LINE:-1}{s/\r//;p}")
+[ -z "${NAME:-}" ] || line=$NAME:${line##*:}
 if [ -n "${FIRST:-}" ]; then
     # shellcheck disable=SC2086
     ! timeout 60 $FIRST "${line##* }" > "$scratch/first.log" 2>&1 || fail "$FIRST succeeded"
