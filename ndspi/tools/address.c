@@ -52,51 +52,42 @@ static bool parse_six(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT
     return true;
 }
 
-static bool has_route(const struct sockaddr *address, socklen_t size)
-{
-    int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool has = fd >= 0 && !connect(fd, address, size);
-
-    if (fd >= 0)
-        close(fd);
-    return has;
-}
-
-static bool look_up(const char *name, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
+static int look_up(const char *name, SOCKADDR_INET *addresses, char wrong[NDINFO_HINT_OCTETS])
 {
     struct addrinfo wanted = { .ai_flags = AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM };
-    struct addrinfo *found, *chosen;
-    int error = getaddrinfo(name, "9", &wanted, &found);
+    struct addrinfo *found;
+    int error = getaddrinfo(name, "9", &wanted, &found), count = 0;
 
     if (error)
         return is_wrong(wrong, "not an IP address, nor the name of a host: %s (%s)", name,
             error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
-    for (chosen = found; chosen->ai_next && !has_route(chosen->ai_addr, chosen->ai_addrlen);)
-        chosen = chosen->ai_next;
-    memcpy(address, chosen->ai_addr, chosen->ai_addrlen);
+    for (struct addrinfo *each = found; each && count < NDINFO_MOST_ADDRESSES; each = each->ai_next)
+        memcpy(&addresses[count++], each->ai_addr, each->ai_addrlen);
     freeaddrinfo(found);
-    return true;
+    return count;
 }
 
-/* Parses an address or a name without a port. Digits and dots alone are no name. */
-static bool parse_host(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
+/* Parses an address or a name without a port. Digits and dots alone are no name. Returns how many addresses it has. */
+static int parse_host(char *text, SOCKADDR_INET *addresses, char wrong[NDINFO_HINT_OCTETS])
 {
     if (strchr(text, ':'))
-        return parse_six(text, address, wrong);
-    address->si_family = AF_INET;
-    if (inet_pton(AF_INET, text, &address->Ipv4.sin_addr) == 1)
-        return true;
+        return parse_six(text, addresses, wrong);
+    addresses->si_family = AF_INET;
+    if (inet_pton(AF_INET, text, &addresses->Ipv4.sin_addr) == 1)
+        return 1;
     if (!text[strspn(text, "0123456789.")])
         return is_wrong(wrong, "not an IP address: %s", text);
-    return look_up(text, address, wrong);
+    return look_up(text, addresses, wrong);
 }
 
-bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
+int address_parse(const char *text, SOCKADDR_INET addresses[NDINFO_MOST_ADDRESSES],
+    char wrong[NDINFO_HINT_OCTETS])
 {
     char copy[256], *host = copy, *port = NULL;
     USHORT port_be = htons(NDINFO_PORT);
+    int count;
 
-    memset(address, 0, sizeof(*address));
+    memset(addresses, 0, NDINFO_MOST_ADDRESSES * sizeof(*addresses));
     if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
         return is_wrong(wrong, "too long for an address");
     if (*copy == '[') {
@@ -114,10 +105,10 @@ bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_H
     }
     if (port && !parse_port(port, &port_be))
         return is_wrong(wrong, "a port is a number from 0 to 65535, not \"%s\"", port);
-    if (!parse_host(host, address, wrong))
-        return false;
-    address->Ipv4.sin_port = port_be; /* at the same offset in both families */
-    return true;
+    count = parse_host(host, addresses, wrong);
+    for (int i = 0; i < count; i++)
+        addresses[i].Ipv4.sin_port = port_be; /* at the same offset in both families */
+    return count;
 }
 
 const char *address_hint(const char *text, char hint[NDINFO_HINT_OCTETS])

@@ -10,15 +10,17 @@
 
 enum { NDINFO_PORT = 54324, NDINFO_ADDRESS_OCTETS = 80 };
 
-enum { NDINFO_HINT_OCTETS = 192 };
+enum { NDINFO_HINT_OCTETS = 192, NDINFO_MOST_ADDRESSES = 16 };
 
 /*
- * address_parse - parses "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80", "host" and "host:80". Of a
- * host's addresses it takes the first one with a route; the look-up of a name may take long. The default port is
- * NDINFO_PORT.
- * wrong  out: on false, what is wrong, in words
+ * address_parse - parses "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80", "host" and "host:80". The
+ * look-up of a name may take long. The default port is NDINFO_PORT.
+ * addresses  out: all of a host's, in the order of the resolver, which is that of RFC 6724
+ * wrong      out: on 0, what is wrong, in words
+ * Returns how many.
  */
-bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS]);
+int address_parse(const char *text, SOCKADDR_INET addresses[NDINFO_MOST_ADDRESSES],
+    char wrong[NDINFO_HINT_OCTETS]);
 /*
  * address_hint - guesses what the user meant by an address that failed: in "::1:5000" the last part may be a port.
  * Returns hint, or NULL: no guess.

@@ -180,32 +180,55 @@ static bool print_json(const struct probe *probe, bool good)
     return done;
 }
 
+/* Probes one address. */
+static bool probe_one(struct probe *probe, const struct options *options)
+{
+    bool good = false;
+    HRESULT hr = probe->rounds_us ? NdStartup() : ND_NO_MEMORY;
+
+    if (FAILED(hr))
+        return failure_set(&probe->end.failure, "NdStartup", hr);
+    probe->end.patience_ms = options->timeout_ms;
+    good = run(probe);
+    end_close(&probe->end);
+    NdCleanup();
+    return good;
+}
+
+/* Says what failed at an address before the next one is tried. */
+static void go_on(const struct probe *probe)
+{
+    char peer[NDINFO_ADDRESS_OCTETS];
+
+    fprintf(stderr, "ndinfo: %s does not answer; another address of the name is tried\n",
+        address_text((struct sockaddr *)&probe->peer, true, peer));
+    failure_print(&probe->end.failure);
+}
+
 int probe(const struct options *options, const char *where)
 {
-    struct probe probe = { .rounds = options->rounds };
+    SOCKADDR_INET peers[NDINFO_MOST_ADDRESSES];
+    double *rounds_us = calloc(options->rounds, sizeof(*rounds_us));
+    struct probe probe = { .rounds = 0 };
     char text[NDINFO_HINT_OCTETS];
     bool good = false;
+    int count = address_parse(where, peers, text);
 
-    if (!address_parse(where, &probe.peer, text)) {
+    for (int i = 0; i < count && !good; i++) {
+        if (i)
+            go_on(&probe);
+        probe =
+            (struct probe){ .rounds = options->rounds, .rounds_us = rounds_us, .peer = peers[i] };
+        good = probe_one(&probe, options);
+    }
+    if (!count)
         fprintf(stderr, "ndinfo: %s\n", text);
-        return NDINFO_STATUS_USAGE;
-    }
-    probe.rounds_us = calloc(probe.rounds, sizeof(*probe.rounds_us));
-    HRESULT hr = probe.rounds_us ? NdStartup() : ND_NO_MEMORY;
-    if (SUCCEEDED(hr)) {
-        probe.end.patience_ms = options->timeout_ms;
-        good = run(&probe);
-        end_close(&probe.end);
-        NdCleanup();
-    } else {
-        failure_set(&probe.end.failure, "NdStartup", hr);
-    }
-    if (options->json)
+    else if (options->json)
         good = print_json(&probe, good) && good;
     else
         print(&probe, good);
-    if (!good && address_hint(where, text))
+    if (count && !good && address_hint(where, text))
         fprintf(stderr, "    hint: %s\n", text);
-    free(probe.rounds_us);
-    return good ? 0 : 1;
+    free(rounds_us);
+    return !count ? NDINFO_STATUS_USAGE : good ? 0 : 1;
 }

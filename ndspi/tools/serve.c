@@ -97,26 +97,28 @@ static DWORD WINAPI run(VOID *context)
     return 0;
 }
 
-/* Lists the addresses to serve, *count of them: the one given, or (NULL) all. NULL: it has printed why. */
-static struct served *gather(const struct options *options, const SOCKADDR_INET *one, int *count)
+/* Lists the addresses to serve, *count of them: those given, or (0) all. NULL: it has printed why. */
+static struct served *gather(const struct options *options, const SOCKADDR_INET *given, int *count)
 {
     SIZE_T size = 0;
     SOCKET_ADDRESS_LIST *list = NULL;
     HRESULT hr = ND_SUCCESS;
+    bool all = *count == 0;
 
-    while (!one && (hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
-                       ND_BUFFER_OVERFLOW) {
+    while (all && (hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
+                      ND_BUFFER_OVERFLOW) {
         free(list);
         list = malloc(size);
         if (!list)
             break;
     }
-    *count = one ? 1 : SUCCEEDED(hr) && size ? list->iAddressCount : 0;
+    if (all)
+        *count = SUCCEEDED(hr) && size ? list->iAddressCount : 0;
     struct served *served = *count ? calloc((size_t)*count, sizeof(*served)) : NULL;
     for (int i = 0; served && i < *count; i++) {
         served[i].options = options;
-        if (one) {
-            served[i].address = *one;
+        if (!all) {
+            served[i].address = given[i];
             continue;
         }
         memcpy(&served[i].address, list->Address[i].lpSockaddr,
@@ -181,18 +183,18 @@ static bool begin(void)
 int serve(const struct options *options, const char *where)
 {
     char hint[NDINFO_HINT_OCTETS];
-    SOCKADDR_INET one;
+    SOCKADDR_INET given[NDINFO_MOST_ADDRESSES];
     struct served *served;
     bool any = false;
     int count = 0;
 
-    if (where && !address_parse(where, &one, hint)) {
+    if (where && !(count = address_parse(where, given, hint))) {
         fprintf(stderr, "ndinfo: %s\n", hint);
         return NDINFO_STATUS_USAGE;
     }
     if (!begin())
         return 1;
-    served = gather(options, where ? &one : NULL, &count);
+    served = gather(options, given, &count);
     for (int i = 0; served && i < count; i++)
         any |= start(&served[i]);
     if (any)

@@ -25,11 +25,15 @@ struct copy_address {
     socklen_t length;
 };
 
+enum { COPY_ADDRESSES = 16 };
+
 /*
- * copy_parse_address - ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT; without a port it takes SMB Direct's. If text has none of
- * these forms, says what is wrong and returns false.
+ * copy_parse_address - ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT; without a port it takes SMB Direct's. The name of a host
+ * has several addresses, perhaps. If text has none of these forms, says what is wrong.
+ * addresses  out: in the order in which they are tried, most at most
+ * Returns how many; 0: none.
  */
-bool copy_parse_address(const char *text, struct copy_address *address);
+unsigned copy_parse_address(const char *text, struct copy_address *addresses, unsigned most);
 /* ADDRESS:PORT. Returns text. */
 const char *copy_address_text(const struct sockaddr *address, char *text, size_t size);
 /* Makes the port 0. */
@@ -109,7 +113,9 @@ void copy_progress_end(
 /* Without the line at the end. */
 void copy_progress_fail(struct copy_progress *progress);
 
-/* ---- the two sides; they return the program's status ---- */
+/* ---- the two sides; they return the program's status, or that another address may do ---- */
+
+enum { COPY_NEXT_ADDRESS = -1 };
 
 /* Parameters out: for both sides' connections. Hosts may be busy, so wait for a peer longer than by default. */
 static inline void copy_parameters(SMBD_PARAMETERS *parameters)

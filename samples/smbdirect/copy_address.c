@@ -29,30 +29,35 @@ static const char *split(char *text, char **host)
     return colon + 1;
 }
 
-bool copy_parse_address(const char *text, struct copy_address *address)
+unsigned copy_parse_address(const char *text, struct copy_address *addresses, unsigned most)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
     struct addrinfo *found;
     char *copy = strdup(text), *host = NULL;
     const char *port;
+    unsigned count = 0;
     int error;
 
     if (!copy) {
         copy_say("out of memory");
-        return false;
+        return 0;
     }
     port = split(copy, &host);
     error = getaddrinfo(host, port, &hints, &found);
     free(copy);
     if (error) {
         copy_say("%s: no address of the form ADDRESS:PORT: %s", text, gai_strerror(error));
-        return false;
+        return 0;
     }
-    memset(address, 0, sizeof(*address));
-    memcpy(&address->sa, found->ai_addr, found->ai_addrlen);
-    address->length = found->ai_addrlen;
+    for (const struct addrinfo *each = found; each && count < most; each = each->ai_next) {
+        struct copy_address *address = &addresses[count++];
+
+        memset(address, 0, sizeof(*address));
+        memcpy(&address->sa, each->ai_addr, each->ai_addrlen);
+        address->length = each->ai_addrlen;
+    }
     freeaddrinfo(found);
-    return true;
+    return count;
 }
 
 const char *copy_address_text(const struct sockaddr *address, char *text, size_t size)

@@ -425,7 +425,7 @@ static int connect_and_copy(
         &client->connection, &reason);
     if (!NT_SUCCESS(status)) {
         say_ended(client, status, reason, NULL);
-        return 1;
+        return COPY_NEXT_ADDRESS;
     }
     /* If either end lacks fast registration, the negotiation results in 0. */
     client->rdma =
@@ -445,7 +445,7 @@ static int open_and_copy(struct client *client, char **files, int count)
 
     if (!local.length && !copy_local_address(&client->options->address, &local)) {
         copy_say("%s: %s", client->server, strerror(errno));
-        return 1;
+        return COPY_NEXT_ADDRESS;
     }
     status = SmbdOpenAdapter(copy_interface_of(&local), &client->adapter);
     if (!NT_SUCCESS(status)) {
@@ -454,7 +454,7 @@ static int open_and_copy(struct client *client, char **files, int count)
         copy_say("%s: no adapter with the local address %s: %s (-b names another one)",
             client->server, copy_address_text(&local.sa, from, sizeof(from)),
             copy_status_text(status, text, sizeof(text)));
-        return 1;
+        return COPY_NEXT_ADDRESS;
     }
     result = connect_and_copy(client, &local, files, count);
     SmbdCloseAdapter(client->adapter);

@@ -450,7 +450,7 @@ static int listen_and_run(struct server *server, const sigset_t *ending)
         run(listener, ending);
     else
         failed(address, "cannot listen", status);
-    return NT_SUCCESS(status) ? 0 : 1;
+    return NT_SUCCESS(status) ? 0 : COPY_NEXT_ADDRESS;
 }
 
 int copy_serve(const struct copy_options *options)
@@ -458,7 +458,7 @@ int copy_serve(const struct copy_options *options)
     struct server server = { .options = options };
     NTSTATUS status;
     sigset_t ending;
-    int result = 1;
+    int result = COPY_NEXT_ADDRESS;
 
     sigemptyset(&ending);
     sigaddset(&ending, SIGINT);

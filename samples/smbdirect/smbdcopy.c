@@ -16,9 +16,11 @@ static const char usage[] =
     "\n"
     "  -s, --serve DIRECTORY    until SIGINT or SIGTERM; the address is one of an RDMA device, by "
     "default\n"
-    "                           " DEFAULT_ADDRESS "; port 0: any free one\n"
+    "                           " DEFAULT_ADDRESS
+    "; port 0: any free one; of a name the first that does\n"
     "  -c, --connect ADDRESS    the server's; an IPv6 address with a port is written "
-    "[ADDRESS]:PORT\n"
+    "[ADDRESS]:PORT;\n"
+    "                           all addresses of a name are tried\n"
     "  -g, --get                fetch\n"
     "  -o, --output DIRECTORY   for fetched files (default: the current one)\n"
     "  -b, --bind ADDRESS       the client's own (default: by the route to the server)\n"
@@ -88,7 +90,10 @@ int main(int argc, char **argv)
 {
     struct arguments arguments = { .serve = NULL };
     struct copy_options options = { .local.length = 0 };
+    struct copy_address addresses[COPY_ADDRESSES];
     const char *wrong, *address;
+    int status = COPY_NEXT_ADDRESS;
+    unsigned count;
 
     if (!parse(argc, argv, &arguments))
         return 1;
@@ -103,8 +108,8 @@ int main(int argc, char **argv)
     address = arguments.connect;
     if (arguments.serve)
         address = optind < argc ? argv[optind] : DEFAULT_ADDRESS;
-    if (!copy_parse_address(address, &options.address) ||
-        (arguments.bind && !copy_parse_address(arguments.bind, &options.local)))
+    count = copy_parse_address(address, addresses, COPY_ADDRESSES);
+    if (!count || (arguments.bind && !copy_parse_address(arguments.bind, &options.local, 1)))
         return 1;
     copy_any_port(&options.local);
     options.directory = arguments.serve ? arguments.serve : arguments.output;
@@ -113,6 +118,10 @@ int main(int argc, char **argv)
     options.get = arguments.get;
     options.in_messages = arguments.in_messages;
     options.quiet = arguments.quiet;
-    return arguments.serve ? copy_serve(&options)
-                           : copy_files(&options, argv + optind, argc - optind);
+    for (unsigned i = 0; i < count && status == COPY_NEXT_ADDRESS; i++) {
+        options.address = addresses[i];
+        status = arguments.serve ? copy_serve(&options)
+                                 : copy_files(&options, argv + optind, argc - optind);
+    }
+    return status == COPY_NEXT_ADDRESS ? 1 : status;
 }

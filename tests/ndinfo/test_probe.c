@@ -82,6 +82,30 @@ static void test_probe_times_connection_and_round_trips(void **state)
     }
 }
 
+/* SUPPORT_NAMES: the library that resolves the name; it cannot be preloaded under sanitizers. */
+static void test_probe_tries_all_addresses_of_a_name(void **state)
+{
+    char line[128], where[64];
+
+    (void)state;
+    if (!getenv("SUPPORT_NAMES"))
+        skip();
+    start_server("127.0.0.1:0", "1", line, sizeof(line));
+    snprintf(where, sizeof(where), "both.test:%s", strrchr(line, ':') + 1);
+    const char *arguments[] = { ndinfo, "--probe", where, NULL };
+
+    setenv("LD_PRELOAD", getenv("SUPPORT_NAMES"), 1);
+    setenv("NAMES", "::1,127.0.0.1", 1);
+    program_run(&client, arguments);
+    unsetenv("LD_PRELOAD");
+    assert_int_equal(client.status, 0);
+    assert_says(client.said, "127.0.0.1:");
+    assert_says(client.complained, "ndinfo: [::1]:");
+    assert_says(client.complained, "ndinfo: Connect failed (ND_CONNECTION_REFUSED)");
+    program_end(&server);
+    assert_int_equal(server.status, 0);
+}
+
 static void test_probe_says_that_memory_is_not_shared(void **state)
 {
     char line[128];
@@ -357,6 +381,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_probe_times_connection_and_round_trips),
+        TEST(test_probe_tries_all_addresses_of_a_name),
         TEST(test_probe_says_that_memory_is_not_shared),
         TEST(test_serve_without_an_address_listens_on_all),
         TEST(test_a_host_may_be_named),

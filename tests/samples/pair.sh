@@ -3,7 +3,8 @@
 # usage: pair.sh PROGRAM ADDRESS [ARGUMENT...]
 # Runs a sample as server on ADDRESS (a port is chosen), then as client with the arguments (-b goes to both). Both have
 # to end with status 0. With INPUT=FILE that is the client's input, and the server's output has to equal it. SERVER and
-# CLIENT replace the two commands; NAME replaces the client's address, not the port; WINE=DIRECTORY runs Windows programs among them under Wine, with that prefix.
+# CLIENT replace the two commands, NAME the address that the client is given, not its port; WINE=DIRECTORY runs Windows
+# programs among them under Wine, with that prefix.
 set -euo pipefail
 program=$1 address=$2
 shift 2

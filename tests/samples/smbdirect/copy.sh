@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: copy.sh SMBDCOPY SCENARIO [ADDRESS]; RUDE: the program of rude.c, for the scenarios that begin with "rude"
+# usage: copy.sh SMBDCOPY SCENARIO [ADDRESS]
+# RUDE: the program of rude.c, for the scenarios that begin with "rude"; NAME: the host that clients are given in the
+# place of the server's address
 # A server and clients of smbdcopy in processes of their own. The scenarios are the functions scenario_*.
 set -euo pipefail
 program=$1 scenario=$2 address=${3:-127.0.0.1}
@@ -18,6 +20,7 @@ start_server() {
         pause
     done
     server=$(sed -n 's/.*listening on //p' "$scratch/server.log")
+    [ -z "${NAME:-}" ] || server=$NAME:${server##*:}
 }
 
 stop_server() {
