@@ -45,7 +45,8 @@ uint64_t haste_real_ms(void)
 
 static int64_t gained_until(int64_t now_ns)
 {
-    return atomic_load(&gained_ns) + (now_ns - atomic_load(&since_ns)) * (atomic_load(&rate) - 1);
+    return atomic_load(&gained_ns) +
+           (now_ns - atomic_load(&since_ns)) * ((int64_t)atomic_load(&rate) - 1);
 }
 
 static void change(unsigned to)
@@ -67,6 +68,12 @@ void haste_begin(unsigned to)
 void haste_end(void)
 {
     change(1);
+}
+
+void haste_skip_ms(unsigned ms)
+{
+    change(atomic_load(&rate));
+    atomic_fetch_add(&gained_ns, (int64_t)ms * 1000000);
 }
 
 /* ---- what the C library has, too ---- */
@@ -100,7 +107,8 @@ static int64_t now_ns(void)
 /* Whether a sleep has not ended yet, and how long to sleep next. */
 static bool goes_on(int64_t end_ns, struct timespec *slice)
 {
-    const int64_t left_ns = (end_ns - now_ns()) / atomic_load(&rate);
+    const unsigned by = atomic_load(&rate);
+    const int64_t left_ns = (end_ns - now_ns()) / (by ? by : 1);
 
     *slice = time_of(left_ns < SLICE_NS ? left_ns + 1 : SLICE_NS);
     return left_ns >= 0;

@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 /*
- * From now on clocks go `rate` times as fast, and sleeps, also those that have begun, end by them. haste_begin and
- * haste_end are called by one thread.
+ * From now on clocks go `rate` times as fast, and sleeps, also those that have begun, end by them; 0: clocks stand, so
+ * that no deadline expires, however slow the host is. haste_begin and haste_end are called by one thread.
  */
 void haste_begin(unsigned rate);
 /* The clocks go as those of the world again, and keep what they have gained. */
 void haste_end(void);
+/* The clocks go on by so much at once. By the thread of haste_begin. */
+void haste_skip_ms(unsigned ms);
 /* By a clock of the world. */
 uint64_t haste_real_ms(void);
 
