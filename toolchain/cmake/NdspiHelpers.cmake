@@ -106,6 +106,11 @@ function(nd_wide_sources name)
     endforeach()
 endfunction()
 
+# Of every test that runs product code. A process of several threads sleeps at its end, a second unless told otherwise,
+# to catch races with that end; tests with many processes spend their time on it.
+set(NDSPI_TSAN_OPTIONS
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1 atexit_sleep_ms=50")
+
 function(nd_test)
     cmake_parse_arguments(A "" "NAME;TIMEOUT" "SOURCES;LINK;LABELS;ARGS;ENV" ${ARGN})
     string(REPLACE "." "_" target test_${A_NAME})
@@ -121,7 +126,7 @@ function(nd_test)
     endif()
     set_tests_properties(${A_NAME} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
         SKIP_RETURN_CODE 77
-        ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1;${A_ENV}")
+        ENVIRONMENT "${NDSPI_TSAN_OPTIONS};${A_ENV}")
     nd_sanitized(${A_NAME})
     add_dependencies(sanitized ${target})
     foreach(argument ${A_ARGS}) # programs that it runs
