@@ -18,6 +18,15 @@ static HANDLE checked(HANDLE handle)
     return handle;
 }
 
+/* A name that no other run of this test has. Valid until the next call. */
+static const char *own_name(const char *text)
+{
+    static char name[100];
+
+    snprintf(name, sizeof(name), "%s-%u", text, (unsigned)GetCurrentProcessId());
+    return name;
+}
+
 /* Starts itself to do something with a handle, all inherited, or those of a list. */
 static PROCESS_INFORMATION start(const char *what, HANDLE handle, HANDLE *list, DWORD count)
 {
@@ -130,7 +139,7 @@ static void test_objects_with_names(void **state)
 
 static void test_memory(void **state)
 {
-    static const char *const names[] = { NULL, "ndspi-inherit-memory" };
+    const char *const names[] = { NULL, own_name("ndspi-inherit-memory") };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -154,8 +163,8 @@ static void test_memory(void **state)
 
 static void test_file(void **state)
 {
-    HANDLE file = checked(CreateFileA("ndspi_inherit_file", GENERIC_READ | GENERIC_WRITE, 0,
-        &inherited, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, NULL));
+    HANDLE file = checked(CreateFileA(own_name("ndspi_inherit_file"), GENERIC_READ | GENERIC_WRITE,
+        0, &inherited, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, NULL));
     LARGE_INTEGER at;
     char text[8];
     DWORD done = 0;
@@ -171,17 +180,17 @@ static void test_file(void **state)
     assert_memory_equal(text, "12hello", 7);
     /* The other process has ended; the file is shared with nobody as before. */
     assert_ptr_equal(
-        CreateFileA("ndspi_inherit_file", GENERIC_READ,
+        CreateFileA(own_name("ndspi_inherit_file"), GENERIC_READ,
             FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL),
         INVALID_HANDLE_VALUE);
     assert_win_error(SPEC_ERROR_SHARING_VIOLATION);
     assert_true(CloseHandle(file));
-    assert_int_equal(GetFileAttributesA("ndspi_inherit_file"), INVALID_FILE_ATTRIBUTES);
+    assert_int_equal(GetFileAttributesA(own_name("ndspi_inherit_file")), INVALID_FILE_ATTRIBUTES);
 }
 
 static void test_ends_of_pipes(void **state)
 {
-    static const char name[] = "\\\\.\\pipe\\ndspi-inherit";
+    const char *name = own_name("\\\\.\\pipe\\ndspi-inherit");
     HANDLE read_end, write_end, pipe;
     PROCESS_INFORMATION process;
     char text[8];
@@ -402,8 +411,8 @@ static void test_what_is_refused(void **state)
                      NULL, NULL, &startup.StartupInfo, &process),
         SPEC_ERROR_INVALID_PARAMETER);
 
-    pipe = checked(CreateNamedPipeA("\\\\.\\pipe\\ndspi-inherit-refused", PIPE_ACCESS_DUPLEX,
-        PIPE_TYPE_BYTE, 1, 0, 0, 0, &inherited));
+    pipe = checked(CreateNamedPipeA(own_name("\\\\.\\pipe\\ndspi-inherit-refused"),
+        PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 1, 0, 0, 0, &inherited));
     startup.StartupInfo.cb = sizeof(startup);
     assert_fails(CreateProcessA(self, command, NULL, NULL, TRUE, 0, NULL, NULL,
                      &startup.StartupInfo, &process),
@@ -450,25 +459,25 @@ static int run_with_table(unsigned count, int same_as, char filling)
         } entry;
     } table = { 0x68697731, count, -1, sizeof(table.entry),
         { .value = 0x400010, .same_as = same_as, .fd = -1, .at = -1 } };
-    FILE *file = fopen("ndspi_inherit_table", "wb");
-    char command[MAX_PATH + 100];
+    char command[MAX_PATH + 300], from[100], log[100];
+    FILE *file;
     int status;
 
-    assert_non_null(file);
+    snprintf(from, sizeof(from), "%s", own_name("ndspi_inherit_table"));
+    snprintf(log, sizeof(log), "%s", own_name("ndspi_inherit_log"));
+    assert_non_null(file = fopen(from, "wb"));
     memset(table.entry.name, filling, sizeof(table.entry.name));
     assert_int_equal(fwrite(&table, sizeof(table), 1, file), 1);
     assert_int_equal(fclose(file), 0);
     snprintf(command, sizeof(command),
-        "WINOBJ_INHERITED=0 NDSPI_LOG=none '%s' set 400010 < ndspi_inherit_table "
-        "2> ndspi_inherit_log",
-        self);
+        "WINOBJ_INHERITED=0 NDSPI_LOG=none '%s' set 400010 < %s 2> %s", self, from, log);
     status = system(command);
     assert_true(WIFEXITED(status));
-    remove("ndspi_inherit_table");
-    assert_non_null(file = fopen("ndspi_inherit_log", "rb"));
+    remove(from);
+    assert_non_null(file = fopen(log, "rb"));
     assert_int_equal(fgetc(file), EOF); /* the log is set up before */
     assert_int_equal(fclose(file), 0);
-    remove("ndspi_inherit_log");
+    remove(log);
     return WEXITSTATUS(status);
 }
 
