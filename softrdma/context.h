@@ -19,8 +19,17 @@
 #include "util/list.h"
 #include "util/lock.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
+
+/* What a verb returns: "0 on success, or the value of errno on failure", so errno says the same. */
+static inline int srd_errno(int error)
+{
+    if (error)
+        errno = error;
+    return error;
+}
 
 struct srd_qp;
 struct srd_stag_entry;

@@ -40,7 +40,7 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
     int error;
 
     if (attr->comp_mask)
-        return EINVAL;
+        return errno = EINVAL;
     pthread_mutex_lock(&ex->mutex);
     error = take(ex);
     if (error)

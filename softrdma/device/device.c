@@ -393,7 +393,7 @@ int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 int srd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
     if (port_num != 1)
-        return EINVAL;
+        return errno = EINVAL;
     *attr = (struct ibv_port_attr){
         .state = IBV_PORT_ACTIVE,
         .max_mtu = IBV_MTU_4096,

@@ -36,8 +36,8 @@ int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t in
     struct ibv_gid_entry *entry, uint32_t flags, size_t entry_octets)
 {
     if (port_num != 1 || index >= SRD_MAX_GID || flags)
-        return flags ? EOPNOTSUPP : EINVAL;
-    return fill_entry(srd_device_of(context), index, entry, entry_octets) ? ENODATA : 0;
+        return errno = flags ? EOPNOTSUPP : EINVAL;
+    return srd_errno(fill_entry(srd_device_of(context), index, entry, entry_octets) ? ENODATA : 0);
 }
 
 /* As the kernel's: -EINVAL if there are more addresses than max_entries. */

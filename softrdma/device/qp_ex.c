@@ -266,7 +266,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
     if (!error && drafts->count)
         error = srd_post_all(&ex->qp_base, chain(drafts));
     pthread_mutex_unlock(&ex->qp_base.mutex);
-    return error;
+    return srd_errno(error);
 }
 
 static void fill_calls(struct ibv_qp_ex *ex, uint64_t ops)

@@ -180,7 +180,7 @@ static int check_peer(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mas
     return qp->exchange->ops->check(qp, attr);
 }
 
-int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+static int modify(struct ibv_qp *ibqp, const struct ibv_qp_attr *attr, int attr_mask)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
     bool named = names_peer(attr, attr_mask);
@@ -234,6 +234,11 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
     return error;
 }
 
+int srd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+    return srd_errno(modify(qp, attr, attr_mask));
+}
+
 int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
     struct ibv_qp_init_attr *init_attr)
 {
@@ -241,7 +246,7 @@ int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 
     (void)attr_mask; /* all attributes are returned */
     if (srd_stale(ibqp->context))
-        return EIO;
+        return errno = EIO;
     lock_acquire(&qp->sq.lock);
     *attr = qp->attr;
     attr->qp_state = attr->cur_qp_state = ibqp->state;
@@ -295,7 +300,7 @@ static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr 
 
     if (srd_stale(ibqp->context)) {
         *bad_wr = wr;
-        return EIO;
+        return errno = EIO;
     }
     error = srd_sq_post(qp, wr, bad_wr, all, &conn);
     if (conn) {
@@ -304,7 +309,7 @@ static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr 
     } else if (qp->exchange) {
         qp->exchange->ops->posted(qp);
     }
-    return error;
+    return srd_errno(error);
 }
 
 /* The region's list with the pages of the request; NULL: not that many fit, or it has none. */
@@ -335,10 +340,10 @@ int srd_post_fast_reg(struct ibv_qp *ibqp, const struct srd_fast_reg *reg)
     int error;
 
     if (srd_stale(ibqp->context))
-        return EIO;
+        return errno = EIO;
     list = list_of(reg, &error);
     if (!list)
-        return error;
+        return srd_errno(error);
     error = srd_sq_post_fast(qp, reg, list, &queued, &conn);
     if (!queued)
         srd_stag_list_put(&srd_device_of(reg->mr->context)->stags, srd_mr_entry(reg->mr), list);
@@ -348,7 +353,7 @@ int srd_post_fast_reg(struct ibv_qp *ibqp, const struct srd_fast_reg *reg)
     } else if (qp->exchange) {
         qp->exchange->ops->posted(qp);
     }
-    return error;
+    return srd_errno(error);
 }
 
 int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)

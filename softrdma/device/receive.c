@@ -48,22 +48,22 @@ int srd_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr_ma
     bool reached = false;
 
     if (srd_stale(ibsrq->context))
-        return EIO;
+        return errno = EIO;
     if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
-        return EINVAL;
+        return errno = EINVAL;
     if (attr_mask & IBV_SRQ_MAX_WR) {
         if (!attr->max_wr || attr->max_wr > SRD_MAX_SRQ_WR)
-            return EINVAL;
+            return errno = EINVAL;
         int error = srd_rq_resize(&srq->rq, attr->max_wr);
 
         if (error)
-            return -error;
+            return errno = -error;
     }
     if (attr_mask & IBV_SRQ_LIMIT) {
         lock_acquire(&srq->rq.lock);
         if (attr->srq_limit > srq->rq.depth) {
             lock_release(&srq->rq.lock);
-            return EINVAL;
+            return errno = EINVAL;
         }
         srq->limit = attr->srq_limit;
         /* Already below the limit when armed: raise the event now, no later take would. */
@@ -87,7 +87,7 @@ int srd_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
     struct srd_srq *srq = (struct srd_srq *)ibsrq;
 
     if (srd_stale(ibsrq->context))
-        return EIO;
+        return errno = EIO;
     lock_acquire(&srq->rq.lock);
     attr->max_wr = srq->rq.depth;
     attr->max_sge = srq->rq.max_sge;
@@ -183,7 +183,7 @@ int srd_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_w
 
     if (qp->rq != rq) {
         *bad_wr = wr;
-        return EINVAL;
+        return errno = EINVAL;
     }
     lock_acquire(&rq->lock);
     for (; wr; wr = wr->next) {
@@ -199,7 +199,7 @@ int srd_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_w
         }
     }
     release_and_resume(rq);
-    return error;
+    return srd_errno(error);
 }
 
 int srd_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -214,5 +214,5 @@ int srd_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_
             break;
         }
     release_and_resume(rq);
-    return error;
+    return srd_errno(error);
 }

@@ -15,7 +15,7 @@
 #define REFUSED(name, params)                                                                      \
     PRELOAD int name params                                                                        \
     {                                                                                              \
-        return EOPNOTSUPP;                                                                         \
+        return errno = EOPNOTSUPP;                                                                 \
     }
 
 #define REFUSED_ERRNO(type, name, result, params)                                                  \

@@ -108,18 +108,18 @@ int srd_resize_cq(struct ibv_cq *ibv, int cqe)
     uint32_t count;
 
     if (srd_stale(ibv->context))
-        return EIO;
+        return errno = EIO;
     if (cqe < 1 || cqe > SRD_MAX_CQE)
-        return EINVAL;
+        return errno = EINVAL;
     ring = malloc((size_t)cqe * sizeof(*ring));
     if (!ring)
-        return ENOMEM;
+        return errno = ENOMEM;
     lock_acquire(&cq->lock);
     count = atomic_load_explicit(&cq->count, memory_order_relaxed);
     if (count > (uint32_t)cqe) {
         lock_release(&cq->lock);
         free(ring);
-        return EINVAL;
+        return errno = EINVAL;
     }
     for (uint32_t i = 0; i < count; i++)
         ring[i] = cq->ring[(cq->head + i) % (uint32_t)ibv->cqe];
@@ -227,11 +227,11 @@ int srd_modify_cq(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
     int error;
 
     if (srd_stale(ibv->context))
-        return EIO;
+        return errno = EIO;
     if (attr->attr_mask != IBV_CQ_ATTR_MODERATE)
-        return EINVAL;
+        return errno = EINVAL;
     if ((error = make_hold(cq)))
-        return error;
+        return errno = error;
     lock_acquire(&cq->lock);
     cq->hold->count = attr->moderate.cq_period ? attr->moderate.cq_count : 0;
     cq->hold->us = attr->moderate.cq_period;
@@ -468,7 +468,7 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
     struct srd_source *source;
 
     if (srd_stale(ibv->context))
-        return EIO;
+        return errno = EIO;
     lock_acquire(&cq->lock);
     if (!solicited_only)
         cq->armed = ARMED_ANY;
