@@ -25,10 +25,20 @@ static int check(const char *path, bool alone)
     return status.st_uid != geteuid() || (alone && status.st_mode & 077) ? -EACCES : 0;
 }
 
+/* The owner may enter, whatever the umask was when the folder was made. */
+static int open_up(const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status))
+        return -errno;
+    return (status.st_mode & 0700) == 0700 || !chmod(path, 0700) ? 0 : -errno;
+}
+
 int nd_board_directory(char path[ND_BOARD_PATH], bool make)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
-    int octets;
+    int octets, error;
 
     if (base && base[0] == '/' && !check(base, true))
         octets = snprintf(path, ND_BOARD_PATH, "%s/ndspi", base);
@@ -38,7 +48,8 @@ int nd_board_directory(char path[ND_BOARD_PATH], bool make)
         return -ENAMETOOLONG;
     if (make && mkdir(path, 0700) && errno != EEXIST)
         return -errno;
-    return check(path, true);
+    error = check(path, true);
+    return error || !make ? error : open_up(path);
 }
 
 int nd_board_ask(const char *directory, const char *name)

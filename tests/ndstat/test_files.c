@@ -4,6 +4,7 @@
 
 #include "tests/ndstat/exposition.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -79,6 +80,44 @@ static void test_ndstat_tells_files_of_another_form(void **state)
         assert_int_equal(errno, EAGAIN);
         close(fifo);
     }
+}
+
+static void expect_mode(const char *path, mode_t mode)
+{
+    struct stat status;
+
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, mode);
+}
+
+/* A mask that takes the owner's own rights does not take them from what the owner has to open again. */
+static void test_what_a_program_shows_is_its_users_whatever_the_mask(void **state)
+{
+    const struct dirent *entry;
+    struct program subject, program;
+    mode_t before = umask(0277);
+    unsigned files = 0;
+    DIR *entries;
+
+    (void)state;
+    stage_start(&subject);
+    umask(before);
+    stage_run(&program, NULL, NULL, NULL, NULL); /* it has answered, too */
+    assert_int_equal(program.status, 0);
+    expect_mode(stage.folder, 0700);
+    assert_non_null(entries = opendir(stage.folder));
+    while ((entry = readdir(entries))) {
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/%s", stage.folder, entry->d_name);
+        if (entry->d_name[0] == '.')
+            continue;
+        expect_mode(path, 0600);
+        files++;
+    }
+    closedir(entries);
+    assert_int_equal(files, 2); /* to ask, and the answer */
+    program_end(&subject);
 }
 
 static void test_ndstat_keeps_within_bounds(void **state)
@@ -237,6 +276,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         STAGE_ROW(test_ndstat_tells_damaged_files),
         STAGE_ROW(test_ndstat_tells_files_of_another_form),
+        STAGE_ROW(test_what_a_program_shows_is_its_users_whatever_the_mask),
         STAGE_ROW(test_ndstat_keeps_within_bounds),
         STAGE_ROW(test_ndstat_prints_hostile_names_as_they_may_be),
         STAGE_ROW(test_ndstat_reads_regular_files_of_this_user_alone),

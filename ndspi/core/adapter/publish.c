@@ -118,6 +118,8 @@ static int store(const char *path, const struct text *text)
 
     if (fd < 0)
         return -errno;
+    if (fchmod(fd, 0600)) /* whatever the umask */
+        error = -errno;
     held_signal_begin(&sigxfsz, SIGXFSZ);
     for (size_t at = 0; at < text->count && !error;) {
         ssize_t octets = write(fd, text->octets + at, text->count - at);
@@ -205,7 +207,8 @@ static int open_fifo_locked(int *fd)
     unlink(fresh); /* left by a process with this number that was killed in here */
     if (mkfifo(fresh, 0600))
         return -errno;
-    *fd = open(fresh, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (!chmod(fresh, 0600)) /* whatever the umask */
+        *fd = open(fresh, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     error = *fd < 0 ? -errno : take_name_locked(fresh);
     unlink(fresh);
     return error;
