@@ -202,28 +202,46 @@ bool names_alive(int slot)
     return slot == self.slot || slot_lock(slot, F_GETLK, F_WRLCK) != 0;
 }
 
+/* Takes a slot. 0; EBUSY: a process has it; another errno: the system refuses the lock that says so. */
+static int take_slot(int slot)
+{
+    struct names_process *process = &self.space->processes[slot];
+    int other = process->used ? slot_lock(slot, F_GETLK, F_WRLCK) : 0, error;
+
+    if (other)
+        return other < 0 ? -other : EBUSY;
+    if (process->used)
+        names_bury(slot);
+    error = -slot_lock(slot, F_SETLK, F_WRLCK);
+    if (error)
+        return error == EACCES || error == EAGAIN ? EBUSY : error;
+    process->id = (uint32_t)getpid();
+    process->used = 1;
+    self.slot = slot;
+    return 0;
+}
+
 bool names_join(void)
 {
+    int error = EBUSY;
+
     if (self.slot >= 0)
         return true;
-    for (int i = 0; i < NAMES_PROCESSES; i++) {
-        struct names_process *process = &self.space->processes[i];
-
-        if (process->used && names_alive(i))
-            continue;
-        if (process->used)
-            names_bury(i);
-        if (slot_lock(i, F_SETLK, F_WRLCK))
-            continue;
-        process->id = (uint32_t)getpid();
-        process->used = 1;
-        self.slot = i;
+    for (int i = 0; i < NAMES_PROCESSES && error == EBUSY; i++)
+        error = take_slot(i);
+    if (!error)
         return true;
-    }
-    log_limited(LOG_ERROR, LOG_WIN,
-        "%d processes of the user have objects with names, which is the most: this one can have "
-        "none; inheritable events, mutexes and semaphores, and shared memory with a name are such",
-        NAMES_PROCESSES);
+    if (error == EBUSY)
+        log_limited(LOG_ERROR, LOG_WIN,
+            "%d processes of the user have objects with names, which is the most: this one can "
+            "have none; inheritable events, mutexes and semaphores, and shared memory with a name "
+            "are such",
+            NAMES_PROCESSES);
+    else
+        log_limited(LOG_ERROR, LOG_WIN,
+            "this process can have no objects with names: a lock of their memory is not to be had: "
+            "%s",
+            strerror(error));
     SetLastError(ERROR_NO_SYSTEM_RESOURCES);
     return false;
 }
