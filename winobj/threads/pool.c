@@ -5,11 +5,12 @@
  * The process has one completion port for this, and threads that take packets from it. A packet's key is the number of
  * a binding, which says what to call. Numbers are not used again: the pool drops a packet that comes after
  * CloseThreadpoolIo. When all threads are busy in callbacks the pool adds one, up to a limit, so that a callback may
- * wait for another one. The child of a fork has the bindings, none of the packets, and a thread once it has a use for
- * one.
+ * wait for another one; where the system refuses the thread it is tried again while none is idle. The child of a fork
+ * has the bindings, none of the packets, and a thread once it has a use for one.
  */
 #include "winobj/threads/pool.h"
 
+#include "reactor/again.h"
 #include "winobj/fork.h"
 #include "winobj/status.h"
 
@@ -53,8 +54,9 @@ static ULONG_PTR last_key;
 static struct once pool_once = ONCE_INIT;
 static HANDLE pool_port;
 static atomic_int pool_threads, pool_idle;
+static struct reactor_again pool_again; /* under bindings_lock */
 
-static bool pool_grow(void);
+static void pool_keep_idle(void);
 
 static struct _TP_IO *binding_find_locked(ULONG_PTR key)
 {
@@ -144,7 +146,7 @@ static void pool_thread(void *unused)
         if (!GetQueuedCompletionStatusEx(pool_port, &entry, 1, &taken, INFINITE, FALSE))
             continue; /* out of memory: try again; the port itself is never closed */
         if (atomic_fetch_sub(&pool_idle, 1) == 1)
-            pool_grow();
+            pool_keep_idle();
         binding_deliver(&entry);
         atomic_fetch_add(&pool_idle, 1);
     }
@@ -163,6 +165,25 @@ static bool pool_grow(void)
     atomic_fetch_sub(&pool_idle, 1);
     atomic_fetch_sub(&pool_threads, 1);
     return false;
+}
+
+static void pool_expired(struct reactor_source *source, enum reactor_how how)
+{
+    (void)source;
+    (void)how;
+    pool_keep_idle();
+}
+
+static const struct reactor_source_ops pool_again_ops = { .expired = pool_expired };
+
+/* Adds a thread if none is idle: a packet may be there, or come. Tries again while the system refuses it. */
+static void pool_keep_idle(void)
+{
+    if (atomic_load(&pool_idle) > 0 || pool_grow() || atomic_load(&pool_threads) >= POOL_THREADS)
+        return;
+    lock_acquire(&bindings_lock);
+    reactor_again(&pool_again, &pool_again_ops);
+    lock_release(&bindings_lock);
 }
 
 static int pool_start(void)
@@ -288,10 +309,13 @@ void win_pool_post_kept(PTP_IO io, struct win_packet *packet, PVOID overlapped)
     list_node_init(&packet->link);
     win_port_post(port, packet);
     win_port_unpin(port);
-    if (!pool_there())
-        log_limited(LOG_WARN, LOG_WIN,
-            "a callback waits: this process is the child of a fork, and no thread is to be had for "
-            "it; the next callback tries again");
+    if (pool_there())
+        return;
+    log_limited(LOG_WARN, LOG_WIN,
+        "a callback waits: this process is the child of a fork, and no thread is to be had for it; "
+        "this is tried again every %d ms",
+        REACTOR_AGAIN_MS);
+    pool_keep_idle();
 }
 
 /*
@@ -391,6 +415,7 @@ void win_pool_forked(void)
     win_port_unpin(port);
     atomic_store(&pool_threads, 0);
     atomic_store(&pool_idle, 0);
+    pool_again = (struct reactor_again){ .added = false };
     list_for_each (&bindings, node) {
         struct _TP_IO *io = list_entry(node, struct _TP_IO, link);
 
