@@ -36,6 +36,7 @@ struct srd_exchange {
     uint32_t expected_psn;       /* that the peer expects of this end; once JOINED */
     struct reactor_source timer; /* of posted requests; pins the queue pair */
     bool timed;
+    bool refused; /* the last Request to the peer */
 };
 
 /* Private data of a Request and of its Reply: big-endian on the wire. */
@@ -360,6 +361,8 @@ static bool event_locked(struct srd_exchange *exchange, const struct rdma_cm_eve
     case RDMA_CM_EVENT_ESTABLISHED: set_timer_locked(exchange, REACTOR_NEVER); return false;
     default: break; /* REJECTED, UNREACHABLE, CONNECT_ERROR, DISCONNECTED */
     }
+    if (id == exchange->out)
+        exchange->refused = event->event == RDMA_CM_EVENT_REJECTED;
     ended_locked(exchange, id);
     return true;
 }
@@ -448,6 +451,24 @@ void srd_exchange_event(struct rdma_cm_event *event)
     }
 }
 
+/* Only the peer knows why it refuses; of translated addresses this end sees nothing else. */
+static void say_unreached_locked(const struct srd_exchange *exchange)
+{
+    char to[SRD_ADDR_TEXT], from[SRD_ADDR_TEXT];
+
+    srd_addr_host_text((const struct sockaddr *)&exchange->peer.remote, to);
+    srd_addr_host_text((const struct sockaddr *)&exchange->peer.local, from);
+    if (exchange->refused)
+        log_limited(LOG_WARN, LOG_CM,
+            "queue pair 0x%x: its peer 0x%x at %s refuses what comes from %s, as the program named "
+            "them; if addresses are translated between the hosts (NAT), connect by rdma_connect "
+            "(perftest: -R)",
+            exchange->qp->qp.qp_num, exchange->peer.number, to, from);
+    else
+        log_limited(LOG_INFO, LOG_CM, "queue pair 0x%x does not reach its peer 0x%x at %s",
+            exchange->qp->qp.qp_num, exchange->peer.number, to);
+}
+
 /* Requests have waited for the peer long enough. */
 static void on_expired(struct reactor_source *source, enum reactor_how how)
 {
@@ -459,7 +480,7 @@ static void on_expired(struct reactor_source *source, enum reactor_how how)
     exchange->timed = false;
     if (exchange->state != IDLE && exchange->state != OVER && !has_connection(qp) &&
         has_requests(qp)) {
-        log_limited(LOG_INFO, LOG_CM, "queue pair 0x%x does not reach its peer", qp->qp.qp_num);
+        say_unreached_locked(exchange);
         destroy(exchange, exchange->out);
         destroy(exchange, exchange->in);
         exchange->out = exchange->in = NULL;
@@ -491,6 +512,7 @@ static int start_locked(struct srd_exchange *exchange)
         return error;
     /* Until it is in RTS, and says so. */
     atomic_store_explicit(&qp->rnr_retries, SRD_RNR_FOR_EVER, memory_order_relaxed);
+    exchange->refused = false;
     ask_locked(exchange);
     return 0;
 }

@@ -480,9 +480,34 @@ static void a_request_without_a_peer_fails(void **state)
     pair_close(&pair);
 }
 
+/* Standard error while a test collects it: the log's lines. */
+static int real_stderr, collected[2];
+
+static void collect(void)
+{
+    real_stderr = dup(STDERR_FILENO);
+    assert_int_equal(pipe2(collected, O_CLOEXEC), 0);
+    assert_true(dup2(collected[1], STDERR_FILENO) >= 0);
+}
+
+static void collect_end(char *text, size_t octets)
+{
+    ssize_t got;
+
+    fflush(stderr);
+    assert_true(dup2(real_stderr, STDERR_FILENO) >= 0);
+    close(real_stderr);
+    close(collected[1]);
+    got = read(collected[0], text, octets - 1);
+    assert_true(got >= 0);
+    text[got] = 0;
+    close(collected[0]);
+}
+
 /* The peer names another queue pair, or is named by another address, or expects other messages. */
 static void what_does_not_fit_is_not_connected(void **state)
 {
+    char text[4096], line[256];
     struct pair pair;
 
     (void)state;
@@ -503,8 +528,16 @@ static void what_does_not_fit_is_not_connected(void **state)
         to_rts(&pair.passive, PSN);
         end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
         end_post(&pair.passive, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0);
+        collect();
         expect(&pair.active, 2, IBV_WC_RETRY_EXC_ERR);
         expect(&pair.passive, 3, IBV_WC_RETRY_EXC_ERR);
+        collect_end(text, sizeof(text));
+        snprintf(line, sizeof(line),
+            "warn: cm: queue pair 0x%x: its peer 0x%x at 127.0.0.2 refuses what comes from "
+            "127.0.0.1, as the program named them",
+            pair.passive.qp->qp_num, pair.active.qp->qp_num);
+        if (i == 1 && !strstr(text, line)) /* the one that asked: it cannot know why */
+            fail_msg("no \"%s\" in: %s", line, text);
         pair_close(&pair);
     }
 }
@@ -736,30 +769,6 @@ static void strangers_are_refused(void **state)
 }
 
 /* ---- a peer at another address ---- */
-
-/* Standard error while a test collects it: the log's lines. */
-static int real_stderr, collected[2];
-
-static void collect(void)
-{
-    real_stderr = dup(STDERR_FILENO);
-    assert_int_equal(pipe2(collected, O_CLOEXEC), 0);
-    assert_true(dup2(collected[1], STDERR_FILENO) >= 0);
-}
-
-static void collect_end(char *text, size_t octets)
-{
-    ssize_t got;
-
-    fflush(stderr);
-    assert_true(dup2(real_stderr, STDERR_FILENO) >= 0);
-    close(real_stderr);
-    close(collected[1]);
-    got = read(collected[0], text, octets - 1);
-    assert_true(got >= 0);
-    text[got] = 0;
-    close(collected[0]);
-}
 
 /*
  * The named peer asks, with its number and the right PSN, but from another address than the program named: addresses
