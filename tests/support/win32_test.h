@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,34 @@ static inline int wine_major(void)
  * a lost wake-up would pass for a slow one.
  */
 enum { LONG_MS = 1800000 };
+
+/*
+ * A name of an object or file that no other run of the test has, so that it may run beside itself. Valid until the
+ * eighth call after it.
+ */
+static inline char *own_name(const char *text)
+{
+    static char names[8][160];
+    static unsigned next;
+    char *name = names[next++ % 8];
+
+    snprintf(name, sizeof(names[0]), "%s-%u", text, (unsigned)GetCurrentProcessId());
+    return name;
+}
+
+/* The same in wide characters, of a name in ASCII. */
+static inline WCHAR *own_wide(const char *name)
+{
+    static WCHAR names[8][160];
+    static unsigned next;
+    WCHAR *wide = names[next++ % 8];
+    size_t i = 0;
+
+    do
+        wide[i] = (WCHAR)(unsigned char)name[i];
+    while (name[i++]);
+    return wide;
+}
 
 #define assert_win_error(expected)  assert_int_equal(GetLastError(), (expected))
 #define assert_wait(call, expected) assert_int_equal((call), (expected))

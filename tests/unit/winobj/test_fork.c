@@ -209,7 +209,7 @@ static void test_fork_timers(void **state)
 /* The child's handle keeps the name for itself, and gives up its own only. */
 static void test_fork_mappings(void **state)
 {
-    static const char name[] = "ndtest.fork";
+    const char *name = own_name("ndtest.fork");
     HANDLE mapping = CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 4096, name);
     volatile char *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0);
     HANDLE opened;

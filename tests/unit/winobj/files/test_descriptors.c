@@ -246,7 +246,7 @@ static int process_of_pipe(bool redirected)
     PROCESS_INFORMATION process;
     HANDLE ends[2];
 
-    if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends))
+    if (!pipe_with_client(own_name("\\\\.\\pipe\\ndspi-few"), ends))
         return 201;
     startup.hStdInput = startup.hStdOutput = startup.hStdError = ends[1];
     if (!leave(0))
@@ -261,10 +261,10 @@ static int instance_of_pipe(void)
     HANDLE ends[2];
 
     /* the folder and its file, but no socket */
-    if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends) || !leave(2))
+    if (!pipe_with_client(own_name("\\\\.\\pipe\\ndspi-few"), ends) || !leave(2))
         return 202;
-    return fails_with(CreateNamedPipeA("\\\\.\\pipe\\ndspi-few", PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE,
-                          2, 0, 0, 0, NULL) != INVALID_HANDLE_VALUE,
+    return fails_with(CreateNamedPipeA(own_name("\\\\.\\pipe\\ndspi-few"), PIPE_ACCESS_DUPLEX,
+                          PIPE_TYPE_BYTE, 2, 0, 0, 0, NULL) != INVALID_HANDLE_VALUE,
         SPEC_ERROR_TOO_MANY_OPEN_FILES);
 }
 
@@ -272,7 +272,7 @@ static int client_of_pipe(void)
 {
     HANDLE ends[2];
 
-    if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends) || !leave(0))
+    if (!pipe_with_client(own_name("\\\\.\\pipe\\ndspi-few"), ends) || !leave(0))
         return 202;
     return fails_with(ConnectNamedPipe(ends[0], NULL), SPEC_ERROR_TOO_MANY_OPEN_FILES);
 }

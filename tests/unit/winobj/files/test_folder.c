@@ -8,7 +8,6 @@
 #include <unistd.h>
 #endif
 
-/* Both builds may run at once in one folder. */
 #ifdef _WIN32
 #define BARE_NAME  "nd_folder_pe__"
 #define PLAIN_NAME "nd_folder_plain_pe"
@@ -20,6 +19,7 @@
 
 /* A folder that differs from all others in that it has two files. */
 static char here[MAX_PATH], separator;
+static const char *own; /* its name */
 
 static void make_file(const char *name)
 {
@@ -29,9 +29,16 @@ static void make_file(const char *name)
     assert_true(CloseHandle(file));
 }
 
+/* In a folder of this run's own. */
 static int setup(void)
 {
-    if (!GetCurrentDirectoryA(sizeof(here), here))
+    own = own_name("nd_folder");
+#ifdef _WIN32
+    CreateDirectoryA(own, NULL);
+#else
+    mkdir(own, 0700);
+#endif
+    if (!SetCurrentDirectoryA(own) || !GetCurrentDirectoryA(sizeof(here), here))
         return -1;
     separator = DIFFERS('/', '\\', "paths are Linux'");
     make_file(FILE_NAME);
@@ -41,7 +48,14 @@ static int setup(void)
 
 static int teardown(void)
 {
-    return !SetCurrentDirectoryA(here) || !DeleteFileA(FILE_NAME) || !DeleteFileA(PLAIN_NAME);
+    if (!SetCurrentDirectoryA(here) || !DeleteFileA(FILE_NAME) || !DeleteFileA(PLAIN_NAME) ||
+        !SetCurrentDirectoryA(".."))
+        return -1;
+#ifdef _WIN32
+    return !RemoveDirectoryA(own);
+#else
+    return rmdir(own);
+#endif
 }
 
 /* HERE/NAME */

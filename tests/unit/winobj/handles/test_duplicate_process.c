@@ -101,7 +101,7 @@ static void test_a_mutex_and_a_semaphore(void **state)
 
 static void test_memory(void **state)
 {
-    static const char *const names[] = { NULL, "ndspi-duplicate-memory" };
+    const char *const names[] = { NULL, own_name("ndspi-duplicate-memory") };
     struct servant servant = servant_start();
 
     (void)state;
@@ -126,8 +126,8 @@ static void test_memory(void **state)
 static void test_a_file_and_the_end_of_a_pipe(void **state)
 {
     struct servant servant = servant_start();
-    HANDLE file = checked(CreateFileA("ndspi_duplicate_file", GENERIC_READ | GENERIC_WRITE, 0, NULL,
-        CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, NULL));
+    HANDLE file = checked(CreateFileA(own_name("ndspi_duplicate_file"),
+        GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, NULL));
     HANDLE there = give(&servant, file, FALSE, 0), read_end, write_end;
     LARGE_INTEGER at;
     char text[8];
@@ -140,7 +140,7 @@ static void test_a_file_and_the_end_of_a_pipe(void **state)
     assert_int_equal(at.QuadPart, 7);
     servant_does(&servant, ORDER_CLOSE, there, 0);
     assert_true(CloseHandle(file));
-    assert_int_equal(GetFileAttributesA("ndspi_duplicate_file"), INVALID_FILE_ATTRIBUTES);
+    assert_int_equal(GetFileAttributesA(own_name("ndspi_duplicate_file")), INVALID_FILE_ATTRIBUTES);
     assert_true(CreatePipe(&read_end, &write_end, NULL, 0));
     there = give(&servant, write_end, FALSE, DUPLICATE_CLOSE_SOURCE);
     servant_does(&servant, ORDER_WRITE, there, 0);

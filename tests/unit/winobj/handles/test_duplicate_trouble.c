@@ -176,7 +176,8 @@ static void stop(const struct servant *servant)
 static void test_a_stopped_process_is_not_waited_for_without_end(void **state)
 {
     struct servant servant = servant_start();
-    HANDLE event = shared_event("ndspi-duplicate-stopped"), made = (HANDLE)99;
+    const char *name = own_name("ndspi-duplicate-stopped");
+    HANDLE event = shared_event(name), made = (HANDLE)99;
 
     (void)state;
     assert_works(&servant);
@@ -188,8 +189,7 @@ static void test_a_stopped_process_is_not_waited_for_without_end(void **state)
     assert_int_equal(kill((pid_t)servant.process.dwProcessId, SIGCONT), 0);
     assert_works(&servant); /* it has come to that request by now, and made nothing */
     assert_true(CloseHandle(event));
-    assert_fails(
-        OpenEventA(SYNCHRONIZE, FALSE, "ndspi-duplicate-stopped"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(OpenEventA(SYNCHRONIZE, FALSE, name), SPEC_ERROR_FILE_NOT_FOUND);
     servant_end(&servant);
 }
 
@@ -251,8 +251,8 @@ static void test_a_process_that_takes_no_part(void **state)
 static void test_a_process_without_descriptors(void **state)
 {
     struct servant servant = servant_start();
-    HANDLE file = CreateFileA("ndspi_duplicate_trouble", GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
-        FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    HANDLE file = CreateFileA(own_name("ndspi_duplicate_trouble"), GENERIC_WRITE, 0, NULL,
+        CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, NULL);
     HANDLE made = NULL, its = servant_makes(&servant, ORDER_FILE, 0);
     HANDLE last = give(&servant, file);
 

@@ -287,7 +287,9 @@ static void test_case_does_not_count(void **state)
 
 static void test_wide_names(void **state)
 {
-    static const WCHAR path[] = L"\\\\.\\pipe\\ndspi-test-\u00e9";
+    WCHAR *path = own_wide(own_name("\\\\.\\pipe\\#ndspi-test"));
+
+    path[strlen("\\\\.\\pipe\\")] = 0x00e9;
 
     (void)state;
     server = CreateNamedPipeW(path, PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 1, 4096, 4096, 0, NULL);

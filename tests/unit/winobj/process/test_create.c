@@ -113,11 +113,12 @@ static void test_environment(void **state)
 
 static void test_folder(void **state)
 {
-    char command[] = "name exists ndspi_create_marker", text[8];
+    char command[200], text[8];
     HANDLE file;
 
     (void)state;
-    file = CreateFileA("ndspi_create_marker", GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
+    snprintf(command, sizeof(command), "name exists %s", own_name("ndspi_create_marker"));
+    file = CreateFileA(own_name("ndspi_create_marker"), GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
         FILE_FLAG_DELETE_ON_CLOSE, NULL);
     assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
     assert_int_equal(run(command, NULL, NULL, text, sizeof(text)), 1);

@@ -127,6 +127,6 @@ int main(int argc, char **argv)
     if (argc > 1)
         return argc == 3 ? child(argv[1], argv[2]) : 97;
     program = argv[0];
-    output = "test_exit.tmp";
+    output = own_name("test_exit.tmp");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

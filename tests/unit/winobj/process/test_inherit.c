@@ -18,15 +18,6 @@ static HANDLE checked(HANDLE handle)
     return handle;
 }
 
-/* A name that no other run of this test has. Valid until the next call. */
-static const char *own_name(const char *text)
-{
-    static char name[100];
-
-    snprintf(name, sizeof(name), "%s-%u", text, (unsigned)GetCurrentProcessId());
-    return name;
-}
-
 /* Starts itself to do something with a handle, all inherited, or those of a list. */
 static PROCESS_INFORMATION start(const char *what, HANDLE handle, HANDLE *list, DWORD count)
 {

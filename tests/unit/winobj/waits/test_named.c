@@ -18,6 +18,14 @@ static const char *name_of(const char *what)
     return name;
 }
 
+static const char *local_of(const char *what)
+{
+    static char name[140];
+
+    snprintf(name, sizeof(name), "Local\\%s", name_of(what));
+    return name;
+}
+
 enum { ROUNDS = 300, CONTENDERS = 4 };
 
 struct shared {
@@ -53,7 +61,7 @@ static int contend(void)
 static int echo(void)
 {
     HANDLE ping = OpenEventA(EVENT_ALL_ACCESS, FALSE, name_of("ping"));
-    HANDLE pong = OpenEventW(EVENT_ALL_ACCESS, FALSE, L"ndspi-named-pong");
+    HANDLE pong = OpenEventW(EVENT_ALL_ACCESS, FALSE, own_wide(name_of("pong")));
 
     if (!ping || !pong)
         return 80;
@@ -95,6 +103,12 @@ static int serve(int from, int to)
 }
 
 #ifndef _WIN32 /* other users */
+/* A user of no other run: the number of the first process is at the end of base. */
+static uid_t robbed_user(void)
+{
+    return 100000 + (uid_t)strtoul(strrchr(base, '-') + 1, NULL, 10);
+}
+
 static int other_user(uid_t user)
 {
     HANDLE event;
@@ -115,7 +129,7 @@ static int child(const char *how, int from, int to)
     if (!strcmp(how, "user"))
         return other_user(65534);
     if (!strcmp(how, "robbed"))
-        return other_user(65533);
+        return other_user(robbed_user());
 #endif
     if (!strcmp(how, "contend"))
         return contend();
@@ -205,12 +219,13 @@ static void test_a_name_of_another_kind_is_an_invalid_handle(void **state)
 /* The wide name is the narrow one in UTF-8. */
 static void test_a_wide_name_is_the_same_name(void **state)
 {
-    HANDLE made[3] = { CreateEvent(NULL, TRUE, TRUE, "ndspi-named-1"),
-        CreateMutex(NULL, FALSE, "Local\\ndspi-named-2"),
-        CreateSemaphore(NULL, 1, 1, "Global\\ndspi-named-3") };
-    HANDLE wide[3] = { OpenEventW(EVENT_ALL_ACCESS, FALSE, L"ndspi-named-1"),
-        OpenMutexW(MUTEX_ALL_ACCESS, FALSE, L"ndspi-named-2"),
-        OpenSemaphoreW(SEMAPHORE_ALL_ACCESS, FALSE, L"Global\\ndspi-named-3") };
+    const char *event = own_name("ndspi-named-1"), *mutex = own_name("Local\\ndspi-named-2"),
+               *semaphore = own_name("Global\\ndspi-named-3");
+    HANDLE made[3] = { CreateEvent(NULL, TRUE, TRUE, event), CreateMutex(NULL, FALSE, mutex),
+        CreateSemaphore(NULL, 1, 1, semaphore) };
+    HANDLE wide[3] = { OpenEventW(EVENT_ALL_ACCESS, FALSE, own_wide(event)),
+        OpenMutexW(MUTEX_ALL_ACCESS, FALSE, own_wide(mutex) + strlen("Local\\")),
+        OpenSemaphoreW(SEMAPHORE_ALL_ACCESS, FALSE, own_wide(semaphore)) };
 
     (void)state;
     assert_wait(WaitForMultipleObjects(3, wide, TRUE, 0), WAIT_OBJECT_0);
@@ -221,10 +236,11 @@ static void test_a_wide_name_is_the_same_name(void **state)
         assert_true(CloseHandle(made[i]));
         assert_true(CloseHandle(wide[i]));
     }
-    assert_fails(OpenEvent(EVENT_ALL_ACCESS, FALSE, "ndspi-named-1"), SPEC_ERROR_FILE_NOT_FOUND);
-    assert_fails(OpenMutex(MUTEX_ALL_ACCESS, FALSE, "ndspi-named-2"), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(OpenEvent(EVENT_ALL_ACCESS, FALSE, event), SPEC_ERROR_FILE_NOT_FOUND);
     assert_fails(
-        OpenSemaphore(SEMAPHORE_ALL_ACCESS, FALSE, "ndspi-named-3"), SPEC_ERROR_FILE_NOT_FOUND);
+        OpenMutex(MUTEX_ALL_ACCESS, FALSE, mutex + strlen("Local\\")), SPEC_ERROR_FILE_NOT_FOUND);
+    assert_fails(OpenSemaphore(SEMAPHORE_ALL_ACCESS, FALSE, semaphore + strlen("Global\\")),
+        SPEC_ERROR_FILE_NOT_FOUND);
 }
 
 static void test_a_semaphore_counts_for_all_its_handles(void **state)
@@ -281,7 +297,7 @@ static void test_a_thread_that_ends_abandons_its_mutex(void **state)
 static void test_processes_answer_each_other_by_events(void **state)
 {
     HANDLE ping = CreateEventA(NULL, FALSE, FALSE, name_of("ping"));
-    HANDLE pong = CreateEventW(NULL, FALSE, FALSE, L"Local\\ndspi-named-pong");
+    HANDLE pong = CreateEventW(NULL, FALSE, FALSE, own_wide(local_of("pong")));
     struct started self = start_self(program, "echo");
 
     (void)state;
@@ -487,6 +503,7 @@ static void test_another_user_does_not_reach_the_object(void **state)
 {
     HANDLE event = CreateEventA(NULL, TRUE, FALSE, name_of("event"));
     struct started self;
+    char folder[64];
 
     (void)state;
     assert_non_null(event);
@@ -494,11 +511,12 @@ static void test_another_user_does_not_reach_the_object(void **state)
         self = start_self(program, "user");
         assert_int_equal(start_wait(&self), 2 + 10);
         assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
-        assert_int_equal(mkdir("/dev/shm/ndspi-65533", 0700), 0);
-        assert_int_equal(chmod("/dev/shm/ndspi-65533", 0777), 0);
+        snprintf(folder, sizeof(folder), "/dev/shm/ndspi-%u", (unsigned)robbed_user());
+        assert_int_equal(mkdir(folder, 0700), 0);
+        assert_int_equal(chmod(folder, 0777), 0);
         self = start_self(program, "robbed");
         assert_int_equal(start_wait(&self), 5);
-        assert_int_equal(rmdir("/dev/shm/ndspi-65533"), 0); /* which is empty */
+        assert_int_equal(rmdir(folder), 0); /* which is empty */
     }
     assert_true(CloseHandle(event));
 }
