@@ -17,7 +17,7 @@
 /* A lost SYN is repeated after one second, then after two. */
 enum { WAIT_MIN_MS = 4000, PSN_MASK = 0xFFFFFF, QPN_BITS = 24, PORT_SHIFT = 8 };
 
-enum state { IDLE, ASKING, WAITING, JOINED, LOST, OVER };
+enum state { IDLE, ASKING, WAITING, JOINED, LOST };
 
 struct peer {
     struct sockaddr_storage local, remote; /* remote with the port of its number, local with none */
@@ -35,8 +35,8 @@ struct srd_exchange {
     struct peer peer;
     uint32_t expected_psn;       /* that the peer expects of this end; once JOINED */
     struct reactor_source timer; /* of posted requests; pins the queue pair */
-    bool timed;
-    bool refused; /* the last Request to the peer */
+    bool refused;                /* the last Request to the peer */
+    uint64_t ends_ns;            /* its deadline; REACTOR_NEVER: none */
 };
 
 /* Private data of a Request and of its Reply: big-endian on the wire. */
@@ -200,7 +200,7 @@ static void destroy(struct srd_exchange *exchange, struct rdma_cm_id *id)
 
 static void set_timer_locked(struct srd_exchange *exchange, uint64_t deadline_ns)
 {
-    exchange->timed = deadline_ns != REACTOR_NEVER;
+    exchange->ends_ns = deadline_ns;
     reactor_deadline(&exchange->timer, deadline_ns);
 }
 
@@ -285,7 +285,7 @@ static bool has_requests(struct srd_qp *qp)
 /* Requests that wait for the peer fail after a while. */
 static void limit_wait_locked(struct srd_exchange *exchange)
 {
-    if (!exchange->timed && has_requests(exchange->qp))
+    if (exchange->ends_ns == REACTOR_NEVER && has_requests(exchange->qp))
         set_timer_locked(exchange, wait_ends_ns(exchange->qp));
 }
 
@@ -474,12 +474,14 @@ static void on_expired(struct reactor_source *source, enum reactor_how how)
 {
     struct srd_exchange *exchange = container_of(source, struct srd_exchange, timer);
     struct srd_qp *qp = exchange->qp;
+    bool due;
 
     (void)how;
     lock_acquire(&exchange->lock);
-    exchange->timed = false;
-    if (exchange->state != IDLE && exchange->state != OVER && !has_connection(qp) &&
-        has_requests(qp)) {
+    due = exchange->ends_ns <= clock_now_ns(); /* not when the limit is gone, or another's by now */
+    if (due)
+        exchange->ends_ns = REACTOR_NEVER;
+    if (due && !has_connection(qp) && has_requests(qp)) {
         say_unreached_locked(exchange);
         destroy(exchange, exchange->out);
         destroy(exchange, exchange->in);
@@ -573,7 +575,7 @@ static void forget(struct srd_qp *qp, bool destroyed)
     out = exchange->out;
     in = exchange->in;
     exchange->out = exchange->in = NULL;
-    exchange->state = destroyed ? OVER : IDLE;
+    exchange->state = IDLE;
     set_timer_locked(exchange, REACTOR_NEVER);
     lock_release(&exchange->lock);
     destroy(exchange, out);
@@ -603,6 +605,7 @@ static int prepare(struct srd_qp *qp)
         return ENOMEM;
     exchange->base.ops = &exchange_ops;
     exchange->qp = qp;
+    exchange->ends_ns = REACTOR_NEVER;
     lock_init(&exchange->lock, LOCK_SRD_EXCHANGE, "softrdma exchange of a qp");
     reactor_source_init(&exchange->timer, &timer_ops, -1);
     error = srd_exchange_join(qp, &exchange->port);

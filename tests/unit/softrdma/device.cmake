@@ -26,8 +26,12 @@ nd_test(NAME softrdma.cm_waits SOURCES cm/test_waits.c pair.c LINK softrdma_inte
 nd_test(NAME softrdma.cm_order SOURCES cm/test_order.c pair.c LINK softrdma_internal
     ENV "NDSPI_SOFT_PATIENCE_MS=20000")
 target_link_options(test_softrdma_cm_order PRIVATE -Wl,--wrap=connect)
-nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c cm/exchange_end.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event,--wrap=srd_stream_start)
+nd_test(NAME softrdma.exchange_rule SOURCES cm/test_exchange_rule.c cm/exchange_end.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_exchange_rule PRIVATE
+    -Wl,--wrap=srd_get_cm_event,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=reactor_deadline
+    -Wl,--wrap=srd_device_find_qp)
 nd_test(NAME softrdma.cm_faults SOURCES cm/test_faults.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_cm_faults PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=srd_buffer_map)
