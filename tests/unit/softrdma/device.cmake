@@ -14,6 +14,7 @@ nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c ${haste} LINK softrdma
 target_link_options(test_softrdma_cm_raw PRIVATE -Wl,--wrap=accept4,--wrap=connect,--wrap=getsockopt)
 nd_test(NAME softrdma.meet SOURCES cm/test_meet.c pair.c LINK softrdma_internal ENV "NDSPI_LOG=info,cm")
 target_link_options(test_softrdma_meet PRIVATE -Wl,--wrap=socket,--wrap=memfd_create)
+nd_test(NAME softrdma.meet_pairs SOURCES cm/test_meet_pairs.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.churn SOURCES cm/test_churn.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.device SOURCES device/test_device.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.errno SOURCES device/test_errno.c pair.c LINK softrdma_internal)
