@@ -56,13 +56,12 @@ static void ring_the_peer(struct srd_share *share)
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Loads the writer's position. Returns false when it is impossible. */
+/* Loads the writer's position, when all up to the last one is read. Returns false when it is impossible. */
 static bool look_for_octets(struct srd_share *share)
 {
     uint64_t head = atomic_load_explicit(&share->in->head, memory_order_acquire);
 
-    if (head - share->in_tail > SRD_RING_OCTETS ||
-        head - share->in_tail < share->in_head - share->in_tail)
+    if (head - share->in_tail > SRD_RING_OCTETS)
         return false;
     share->in_head = head;
     return true;
