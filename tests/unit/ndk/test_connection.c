@@ -351,6 +351,7 @@ static void bad_calls_of_connectors(void **state)
     NDK_CONNECTOR *connector = active->connector;
     const NDK_CONNECTOR_DISPATCH *table = connector->Dispatch;
     struct sockaddr_in here = own_address(0), any = { .sin_family = AF_INET }, far = own_address(0);
+    struct sockaddr_in any_taken = { .sin_family = AF_INET, .sin_port = pair->address.sin_port };
     const SOCKADDR *from = (SOCKADDR *)&here, *to = (SOCKADDR *)&pair->address;
     const struct {
         NDK_QP *qp;
@@ -377,6 +378,8 @@ static void bad_calls_of_connectors(void **state)
             (NTSTATUS)SPEC_STATUS_INVALID_BUFFER_SIZE },
         { active->qp, from, 16, to, NULL, 0, NULL, (NTSTATUS)SPEC_STATUS_INVALID_PARAMETER },
         { active->qp, from, 3, to, NULL, 0, tell_request, (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS },
+        { active->qp, (SOCKADDR *)&any_taken, 16, to, NULL, 0, tell_request,
+            (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS },
         { active->qp, (SOCKADDR *)&any, 16, to, NULL, 0, tell_request,
             (NTSTATUS)SPEC_STATUS_INVALID_ADDRESS },
         { active->qp, (SOCKADDR *)&far, 16, to, NULL, 0, tell_request,
