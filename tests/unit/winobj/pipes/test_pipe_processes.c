@@ -107,6 +107,54 @@ static void test_killed_server(void **state)
     assert_true(CloseHandle(one));
 }
 
+/* Makes an instance more of the pipe whose process it is told, listens, and is killed. */
+static int join(int from, int to)
+{
+    unsigned long id = 0;
+    HANDLE pipe;
+    char text;
+
+    if (!start_receive(from, &id, sizeof(id)))
+        return 80;
+    pipe = CreateNamedPipeA(path_of(id), PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2, 0, 0, 0, NULL);
+    if (pipe == INVALID_HANDLE_VALUE || !start_send(to, "r", 1))
+        return 81;
+    start_receive(from, &text, 1);
+    return 7;
+}
+
+/* A process that is killed takes its instance with it: of the two that were there, the busy one stays. */
+static void test_wait_beside_a_busy_and_a_killed_instance(void **state)
+{
+    const unsigned long id = GetCurrentProcessId();
+    HANDLE busy =
+        CreateNamedPipeA(path_of(id), PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2, 0, 0, 0, NULL);
+    HANDLE one = CreateFileA(path_of(id), GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL), next;
+    struct started other = start_self(program, "join");
+    char text;
+
+    (void)state;
+    assert_true(busy != INVALID_HANDLE_VALUE);
+    assert_true(one != INVALID_HANDLE_VALUE);
+    assert_fails(WaitNamedPipeA(path_of(id), 1), SPEC_ERROR_SEM_TIMEOUT);
+    assert_true(start_send(other.to, &id, sizeof(id)));
+    assert_true(start_receive(other.from, &text, 1));
+    assert_true(WaitNamedPipeA(path_of(id), 1));
+    kill((pid_t)other.id, SIGKILL);
+    assert_int_equal(start_wait(&other), -1);
+    assert_fails(WaitNamedPipeA(path_of(id), 1), SPEC_ERROR_SEM_TIMEOUT);
+    SetLastError(0);
+    assert_true(CreateFileA(path_of(id), GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL) ==
+                INVALID_HANDLE_VALUE);
+    assert_win_error(SPEC_ERROR_PIPE_BUSY);
+    next = CreateNamedPipeA(path_of(id), PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2, 0, 0, 0, NULL);
+    assert_true(next != INVALID_HANDLE_VALUE); /* its number is free again */
+    assert_true(WaitNamedPipeA(path_of(id), 1));
+    assert_true(CloseHandle(next));
+    assert_true(CloseHandle(one));
+    assert_true(CloseHandle(busy));
+}
+
 /* A killed server's folder goes when another process makes its first pipe; one in use stays. */
 static void test_next_process_removes_what_a_killed_one_left(void **state)
 {
@@ -194,6 +242,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_message_between_processes),
 #ifndef _WIN32 /* kills; Linux' files */
         cmocka_unit_test(test_killed_server),
+        cmocka_unit_test(test_wait_beside_a_busy_and_a_killed_instance),
         cmocka_unit_test(test_next_process_removes_what_a_killed_one_left),
         cmocka_unit_test(test_files_go_with_the_last_instance),
 #endif
@@ -209,5 +258,9 @@ int main(int argc, char **argv)
         return client(atoi(argv[3]), atoi(argv[4]));
     if (argc > 4 && !strcmp(argv[2], "hold"))
         return hold(atoi(argv[3]), atoi(argv[4]));
+#ifndef _WIN32
+    if (argc > 4 && !strcmp(argv[2], "join"))
+        return join(atoi(argv[3]), atoi(argv[4]));
+#endif
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
