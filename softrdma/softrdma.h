@@ -136,6 +136,14 @@ SRD_API int srd_query_qp(
  * through the socket. NULL: it has no connection, or that has not begun or has ended. The text is never freed.
  */
 SRD_API const char *srd_query_path(struct ibv_qp *qp);
+/*
+ * srd_keep_posted - from now on the peer's orderly end of a connection flushes nothing: DISCONNECTED is reported, the
+ * queue pair stays in RTS and takes requests, none of which can be done any more. They end when it is moved to the
+ * error state, reset or destroyed. Orderly is a FIN between messages. Everything else flushes as ever: a reset, a FIN
+ * within a message, a Terminate, a failed request, and srd_disconnect of a connection that is up. For an owner that
+ * flushes by itself when it is told of the end; verbs' programs expect a flush.
+ */
+SRD_API void srd_keep_posted(struct ibv_qp *qp);
 
 /*
  * What a queue pair has counted since it was made, over all its connections. Octets are those of the stream from the

@@ -256,6 +256,11 @@ int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
     return 0;
 }
 
+void srd_keep_posted(struct ibv_qp *ibqp)
+{
+    atomic_store_explicit(&srd_qp_from(ibqp)->keep_posted, true, memory_order_relaxed);
+}
+
 const char *srd_query_path(struct ibv_qp *ibqp)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);

@@ -75,6 +75,7 @@ struct srd_qp {
     _Atomic int remote_access; /* IBV_ACCESS_REMOTE_*: what a peer may do here at most */
     atomic_uchar rnr_retries;  /* 7: for ever */
     atomic_uchar rnr_timer;    /* min_rnr_timer */
+    atomic_bool keep_posted;   /* srd_keep_posted */
 
     struct ibv_qp_init_attr init_attr;
     struct ibv_qp_attr attr; /* what modify set, for query alone; under sq.lock */

@@ -214,13 +214,27 @@ unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms)
     return 0;
 }
 
-/* Whether the peer's stream ends where it may. */
-static bool at_border(struct srd_stream *stream)
+/* Whether the peer's stream ends between messages. */
+static bool at_border(const struct srd_stream *stream)
 {
     const struct srd_rx *rx = &stream->rx;
 
     return rx->rd == rx->wr && !rx->in_payload && !rx->skip && !rx->send_open && !rx->write_open &&
-           !rx->response_open && !srd_ring_used(&stream->out);
+           !rx->response_open;
+}
+
+/*
+ * Whether the peer's orderly end leaves the requests posted. Not before the program of an initiator has confirmed the
+ * connection, nor after it has ended that itself.
+ */
+static bool keeps_posted(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    return atomic_load_explicit(&qp->keep_posted, memory_order_relaxed) &&
+           (!stream->params.initiator ||
+               atomic_load_explicit(&stream->open, memory_order_acquire)) &&
+           !atomic_load_explicit(&stream->closing, memory_order_relaxed);
 }
 
 unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
@@ -251,9 +265,10 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
         return 0;
     }
     /* A softrdma peer that has sent its FIN reads nothing more. */
-    end.keep_responses = !error && at_border(stream) && !stream->params.soft_peer;
+    end.keep_responses =
+        !error && at_border(stream) && !srd_ring_used(&stream->out) && !stream->params.soft_peer;
     end.reset = !end.keep_responses;
-    end.quiet = stream->params.quiet_end;
+    end.quiet = stream->params.quiet_end || (!error && at_border(stream) && keeps_posted(qp));
     return srd_stream_fail(qp, &end, now_ms);
 }
 
@@ -517,6 +532,11 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
 {
     if (!srd_rq_is_empty(qp->rq))
         return srd_stream_resume(qp, now_ms);
+    if (qp->stream.rx.fin_held && keeps_posted(qp)) {
+        const struct srd_end end = { .fault = SRD_FAULT_NONE, .reset = true, .quiet = true };
+
+        return srd_stream_fail(qp, &end, now_ms); /* the peer has given its message up, too */
+    }
     qp->stream.rx.rnr_ended = !qp->stream.rx.fin_held;
     return rnr_fail(qp, now_ms);
 }

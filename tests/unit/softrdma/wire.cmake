@@ -3,7 +3,7 @@
 foreach(part crc32c mpa terminate)
     nd_test(NAME softrdma.${part} SOURCES wire/test_${part}.c vectors.c LINK softrdma_internal)
 endforeach()
-foreach(part ops refused local hold ends ack place fast crc idle immediate atomic)
+foreach(part ops refused local hold ends keep ack place fast crc idle immediate atomic)
     nd_test(NAME softrdma.stream_${part} SOURCES stream/test_${part}.c stream_pair.c LINK softrdma_internal)
 endforeach()
 set_tests_properties(softrdma.stream_ops PROPERTIES COST 3)
