@@ -13,7 +13,8 @@ const struct nd_quirk_text nd_quirk_texts[ND_QUIRK_COUNT] = {
 #define IB_CM                                                                                      \
     (Q(NO_MOVE) | Q(DEAD_UNTOLD) | Q(SLOW_DESTROY) | Q(PADDED_DATA) | Q(ACCESS_LATE) |             \
         Q(DEPTHS_RAISED))
-#define IWARP_CM (Q(MOVED_BY_CM) | Q(TWO_MESSAGES) | Q(SLOW_DESTROY) | Q(READ_SINK))
+#define IWARP_CM                                                                                   \
+    (Q(MOVED_BY_CM) | Q(FLUSHES_AT_END) | Q(TWO_MESSAGES) | Q(SLOW_DESTROY) | Q(READ_SINK))
 
 #define DRIVER "its driver in Linux 6.1 and rdma-core 44"
 

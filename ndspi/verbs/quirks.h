@@ -126,6 +126,12 @@
         "applied.", \
         "The library does not apply them.", \
         "conformance.connector") \
+    row(FLUSHES_AT_END, \
+        "The device itself flushes a queue pair whose peer disconnects, whether the program waits in " \
+        "NotifyDisconnect or not.", \
+        "The library keeps these completions back until it moves the queue pair to the error state. How the peer " \
+        "ended is not told: with a NotifyDisconnect pending every end of a connection counts as a disconnect.", \
+        "ndspi.quirks, conformance.disconnect") \
     row(TWO_MESSAGES, \
         "The reply establishes the connection: there is no third message.", \
         "Connect ends with the reply, Accept when it is sent; the passive side sees a Reject by the active one as a " \

@@ -95,11 +95,11 @@ static void mend(const struct shim *shim, struct ibv_wc *wc, const struct shim_r
         wc->wc_flags |= IBV_WC_WITH_INV;
 }
 
-/* A request has failed: the device may forget requests posted from now on. */
+/* A request has failed: the device may forget requests posted from now on, and its flush is kept back no longer. */
 static void note_broken(struct shim_qp *qp, struct list_head *broken)
 {
-    const nd_quirk_set affected =
-        ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(FORGOTTEN);
+    const nd_quirk_set affected = ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) |
+                                  ND_QUIRK_BIT(FORGOTTEN) | ND_QUIRK_BIT(FLUSHES_AT_END);
 
     if (qp->shim->quirks & affected &&
         !atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
@@ -117,18 +117,21 @@ static void break_shared_locked(struct shim_cq *cq, uint32_t number, struct list
 }
 
 /*
- * Whether to withhold a failed Receive from the client: the shim has posted it again, or will after the attempt to
- * connect, or completes it when the client flushes the queue pair.
+ * Whether to withhold a failed request from the client: the shim has posted the Receive again, or will after the
+ * attempt to connect; or completes the request when the queue pair goes to the error state, as the client has to ask
+ * for.
  */
 static bool withhold_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
     const struct shim_ring *ring = record->ring;
+    struct shim_qp *qp = ring->qp;
+    bool shadowing = ring->shadow && atomic_load_explicit(&qp->shadowing, memory_order_acquire);
+    bool kept = wc->status == IBV_WC_WR_FLUSH_ERR &&
+                atomic_load_explicit(&qp->keeping, memory_order_acquire);
 
-    if (!ring->shadow)
-        return false;
-    if (wc->qp_num != ring->number)
+    if (ring->shadow && wc->qp_num != ring->number)
         return true;
-    if (!atomic_load_explicit(&ring->qp->shadowing, memory_order_acquire))
+    if (!shadowing && !kept)
         return false;
     record->state |= SHIM_WITHHELD;
     return true;

@@ -68,7 +68,7 @@ enum {
     SHIM_INVALIDATE = 1 << 3, /* a local invalidation */
     SHIM_DONE = 1 << 4,       /* it has ended; `wc` has its completion */
     SHIM_SW_FLUSH = 1 << 5,   /* the device never got it: flushed when all before it have ended */
-    SHIM_WITHHELD = 1 << 6,   /* a Receive that was flushed before the queue pair was connected */
+    SHIM_WITHHELD = 1 << 6,   /* flushed before the queue pair was connected, or with `keeping` */
 };
 
 struct shim_record {
@@ -100,6 +100,7 @@ struct shim_ring {
 
     _Atomic uint32_t oldest; /* the completion queue's lock, down to the end */
     uint32_t done;           /* records with SHIM_DONE */
+    bool failed;             /* one that was delivered had failed */
     uint32_t number;         /* of the device's queue pair */
     struct list_node ready_link, unreported_link;
 };
@@ -114,6 +115,7 @@ struct shim_qp {
     int to_init_mask;
     struct ibv_qp *device;
     atomic_bool shadowing;        /* not connected yet, and with ONE_ATTEMPT */
+    atomic_bool keeping;          /* with FLUSHES_AT_END, until it is to go to the error state */
     atomic_bool broken;           /* a request has failed */
     atomic_bool flushing;         /* asked for the error state before any request had failed */
     struct list_node broken_link; /* in the list of the thread that polled that completion */

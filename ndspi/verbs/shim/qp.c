@@ -85,6 +85,7 @@ struct ibv_qp *shim_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     if ((error = init_rings(qp, attr)))
         goto destroy;
     atomic_init(&qp->shadowing, shim_has(shim, ONE_ATTEMPT));
+    atomic_init(&qp->keeping, shim_has(shim, FLUSHES_AT_END));
     if (attr->srq) {
         lock_acquire(&cq_of(attr->recv_cq)->lock);
         list_add_tail(&cq_of(attr->recv_cq)->shared, &qp->shared_link);
@@ -143,17 +144,33 @@ int shim_query_qp(
 
 /* ---- the error state ---- */
 
-/* From now on a failed Receive fails for the client, too; completes those withheld. */
-static void end_shadowing(struct shim_qp *qp)
+/* Completes what was withheld. */
+static void tell(struct shim_ring *ring)
 {
-    struct shim_ring *ring = &qp->receive;
-
-    if (!atomic_exchange_explicit(&qp->shadowing, false, memory_order_acq_rel))
-        return;
     lock_acquire(&ring->cq->lock);
     shim_ring_tell_locked(ring);
     shim_raise_locked(ring->cq);
     lock_release(&ring->cq->lock);
+}
+
+/* From now on a failed Receive fails for the client, too; one that was flushed already does so with the others. */
+static void end_shadowing(struct shim_qp *qp)
+{
+    if (atomic_exchange_explicit(&qp->shadowing, false, memory_order_acq_rel) &&
+        !atomic_load_explicit(&qp->keeping, memory_order_relaxed))
+        tell(&qp->receive);
+}
+
+/* From now on what the device flushes is flushed for the client, too. */
+static void end_withholding(struct shim_qp *qp)
+{
+    bool kept = atomic_exchange_explicit(&qp->keeping, false, memory_order_acq_rel);
+
+    end_shadowing(qp);
+    if (!kept)
+        return;
+    tell(&qp->send);
+    tell(&qp->receive);
 }
 
 /* The next poll takes the device's completions, and flushes the remaining requests. */
@@ -172,7 +189,7 @@ static int to_error_locked(struct shim_qp *qp)
     const struct shim *shim = qp->shim;
     int rc;
 
-    end_shadowing(qp);
+    end_withholding(qp);
     if (shim_has(shim, LATE_SENDS))
         shim_ring_close(&qp->send);
     if (shim_has(shim, LATE_RECEIVES))

@@ -365,14 +365,15 @@ void shim_ring_flush_unreported_locked(struct shim_ring *ring)
     const struct ibv_wc success = { .status = IBV_WC_SUCCESS };
     const struct ibv_wc flushed = { .status = IBV_WC_WR_FLUSH_ERR };
     uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
-    bool lost = false;
+    bool lost = ring->failed;
 
     /* Stops at `given`: the requests behind it were flushed in software, and may have ended already. */
     for (; (int32_t)(ring->given - number) > 0; number++) {
         struct shim_record *record = record_at(ring, number);
 
-        /* Quiet ones before the first missing one had succeeded. */
-        lost = lost || !(record->state & (SHIM_QUIET | SHIM_DONE));
+        /* Quiet ones before the first one that is missing or failed had succeeded. */
+        lost = lost || !(record->state & (SHIM_QUIET | SHIM_DONE)) ||
+               (record->state & SHIM_DONE && record->wc.status != IBV_WC_SUCCESS);
         shim_ring_done_locked(record, lost ? &flushed : &success);
     }
     be_ready_locked(ring);
@@ -394,6 +395,7 @@ void shim_ring_tell_locked(struct shim_ring *ring)
 static void retire_locked(struct shim_ring *ring, struct shim_record *record, uint32_t number)
 {
     ring->done -= (record->state & SHIM_DONE) != 0;
+    ring->failed |= record->state & SHIM_DONE && record->wc.status != IBV_WC_SUCCESS;
     record->state = 0;
     atomic_store_explicit(&ring->oldest, number + 1, memory_order_release);
 }

@@ -226,6 +226,54 @@ static void test_batch_kept_over_the_flush_ends(void **state)
     end();
 }
 
+/* ---- a queue pair that the device flushes when its peer disconnects ---- */
+
+static void test_flush_by_the_device_is_kept_back_until_ours(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH | ND_QUIRK_BIT(FLUSHES_AT_END) | ND_QUIRK_BIT(ONE_ATTEMPT),
+        ND_WINDOWS_REGISTERED);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(receive_it(2), 0);
+    assert_int_equal(send_it(3, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(4, 0), 0);
+    device_ends(receives(), 2, IBV_WC_WR_FLUSH_ERR);
+    device_ends(sends(), 2, IBV_WC_WR_FLUSH_ERR);
+    expect_nothing();
+    assert_int_equal(receive_it(5), 0); /* the device takes them, and forgets them */
+    assert_int_equal(send_it(6, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    expect_nothing();
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    for (unsigned i = 0; i < 6; i++) {
+        ND2_RESULT result;
+
+        assert_int_equal(nd_cq_results_v2(&f.cq->poll, &result, 1), 1);
+        assert_int_equal((uint32_t)result.Status, SPEC_ND_CANCELED);
+    }
+    expect_nothing();
+    assert_int_equal(receive_it(7), 0);
+    expect(Nd2RequestTypeReceive, 7, SPEC_ND_CANCELED);
+    end();
+}
+
+/* What has failed is told, and what was flushed behind it. */
+static void test_failure_ends_the_keeping(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH | ND_QUIRK_BIT(FLUSHES_AT_END), ND_WINDOWS_REGISTERED);
+    assert_int_equal(send_it(1, 0), 0);
+    assert_int_equal(send_it(2, 0), 0);
+    assert_int_equal(receive_it(3), 0);
+    device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
+    expect_nothing();
+    device_ends(sends(), 1, IBV_WC_REM_ACCESS_ERR);
+    device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeSend, 1, SPEC_ND_ACCESS_VIOLATION);
+    expect(Nd2RequestTypeReceive, 3, SPEC_ND_CANCELED);
+    expect(Nd2RequestTypeSend, 2, SPEC_ND_CANCELED);
+    end();
+}
+
 /* ---- a queue pair whose connection was refused ---- */
 
 static void test_refused_queue_pair_is_replaced_with_its_receives(void **state)
@@ -637,6 +685,8 @@ int main(void)
         cmocka_unit_test(test_late_completion_wakes_who_waits),
         cmocka_unit_test(test_first_failure_leads_to_the_flush),
         cmocka_unit_test(test_batch_kept_over_the_flush_ends),
+        cmocka_unit_test(test_flush_by_the_device_is_kept_back_until_ours),
+        cmocka_unit_test(test_failure_ends_the_keeping),
         cmocka_unit_test(test_refused_queue_pair_is_replaced_with_its_receives),
         cmocka_unit_test(test_without_another_queue_pair_the_old_one_stays),
         cmocka_unit_test(test_solicited_is_asked_for_as_any),
