@@ -35,7 +35,7 @@ struct nd_dialect {
     bool tells_failure;      /* a failed request ends the connection, as a disconnect of the peer */
     bool exact_port;         /* a connector gets the port it names, or none */
     bool keeps_data;         /* the peer's private data stay readable until a connector's end */
-    bool peer_leaves_qp;     /* the peer's disconnect does not flush the queue pair */
+    bool peer_leaves_qp;     /* the peer's disconnect flushes no queue pair, whoever waits for it */
     bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
     bool one_sge_limit;      /* one limit of entries holds for all requests */
 };

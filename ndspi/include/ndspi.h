@@ -315,8 +315,8 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
     /* Size query. Returns also ND_CONNECTION_INVALID: neither connecting nor connected. */
     IFACEMETHOD(GetPeerAddress)(THIS_ struct sockaddr *pAddress, ULONG *pcbAddress) PURE;
     /*
-     * Overlapped. Ends with ND_SUCCESS: the peer disconnected; 0xC000020C: this side did; ND_CANCELED.
-     * Returns also ND_CONNECTION_INVALID: never connected.
+     * Overlapped. Ends with ND_SUCCESS: the peer disconnected, which flushes nothing then; 0xC000020C: this side did;
+     * ND_CANCELED. Returns also ND_CONNECTION_INVALID: never connected.
      */
     IFACEMETHOD(NotifyDisconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
     /*
@@ -574,7 +574,7 @@ DECLARE_INTERFACE_(INDConnector, INDOverlapped)
         SIZE_T *pPrivateDataLength) PURE;
     IFACEMETHOD(GetLocalAddress)(THIS_ struct sockaddr *pAddress, SIZE_T *pAddressLength) PURE;
     IFACEMETHOD(GetPeerAddress)(THIS_ struct sockaddr *pAddress, SIZE_T *pAddressLength) PURE;
-    /* Ends with ND_CANCELED when this side disconnects. */
+    /* Ends with ND_CANCELED when this side disconnects; the peer's disconnect flushes nothing while it is pending. */
     IFACEMETHOD(NotifyDisconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
     IFACEMETHOD(Disconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
 };

@@ -101,6 +101,7 @@ const struct nd_verbs nd_verbs_soft = {
     .progress_attach = srd_progress_attach,
     .mark_solicited = srd_mark_solicited,
     .query_path = srd_query_path,
+    .keep_posted = srd_keep_posted,
     .query_counters = query_counters,
     .query_half_open_dropped = srd_query_half_open_dropped,
     .alloc_fast_mr = srd_alloc_fast_mr,

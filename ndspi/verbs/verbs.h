@@ -10,10 +10,10 @@
  * waiting thread drives the embedded device (softrdma.h); hardware or the kernel drives others. mark_solicited, also of
  * the embedded device: from then on the completion of a Receive whose Send was solicited has ND_WC_SOLICITED in
  * wc_flags. query_path, too: the path of a connection's octets (softrdma.h); query_counters and
- * query_half_open_dropped: its counters. alloc_fast_mr and post_fast_reg are its
- * fast registration. attempt_ended, of the shim
- * (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after a failure the queue pair may have
- * another number.
+ * query_half_open_dropped: its counters. alloc_fast_mr and post_fast_reg are its fast registration; with keep_posted
+ * the peer's orderly end flushes nothing, and the core moves the queue pair to the error state when it is told of it.
+ * attempt_ended, of the shim (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after a failure
+ * the queue pair may have another number.
  */
 #ifndef NDSPI_VERBS_VERBS_H
 #define NDSPI_VERBS_VERBS_H
@@ -125,6 +125,7 @@ struct nd_verbs {
 
     void (*mark_solicited)(struct ibv_cq *cq);
     const char *(*query_path)(struct ibv_qp *qp);
+    void (*keep_posted)(struct ibv_qp *qp);
     /* rnr out: may be NULL */
     void (*query_counters)(struct ibv_qp *qp, struct nd_wire_counts *counts, struct nd_rnr *rnr);
     uint64_t (*query_half_open_dropped)(struct ibv_context *context);

@@ -58,7 +58,7 @@
     BEHAVIOUR(C15, "connection calls return ND_PENDING") \
     BEHAVIOUR(C16, "many connections, also from several threads") \
     BEHAVIOUR(C17, "data before the Accept was looked at") \
-    BEHAVIOUR(D1, "the peer's end flushes the queues") \
+    BEHAVIOUR(D1, "the peer's end flushes the queues, unless the program asked to be told") \
     BEHAVIOUR(D2, "NotifyDisconnect") \
     BEHAVIOUR(D3, "both disconnect at once") \
     BEHAVIOUR(D4, "Disconnect without a connection") \

@@ -51,8 +51,6 @@
         "private data comes filled with zeros up to what the transport carries") \
     EXCEPTION(rxe, "ndk.connection.reject_refuses_with_data", IN_PART, \
         "as above") \
-    EXCEPTION(rxe, "ndk.connection.device_ends_receives_when_the_peer_leaves", NOT_APPLICABLE, \
-        "the device leaves Receives to the queue pair's owner") \
     EXCEPTION(rxe, "ndk.queue.moderation_has_an_end", IN_PART, \
         "the device moderates no completions: the call is refused") \
     EXCEPTION(rxe, "ndk.data.moderated_notification_comes", IN_PART, \
@@ -144,6 +142,8 @@
         "as above") \
     EXCEPTION(siw, "disconnect.outstanding_sends_are_flushed", FAILS, \
         "a Send ends when TCP has taken it: it has succeeded before the connection ends") \
+    EXCEPTION(siw, "disconnect.requests_under_way_stay_when_the_program_is_told", FAILS, \
+        "as above") \
     EXCEPTION(siw, "qp.flush_of_a_connected_queue_pair", FAILS, \
         "as above") \
     EXCEPTION(siw, "disconnect.release_of_a_connector_with_sends_under_way", NOT_APPLICABLE, \
@@ -210,8 +210,6 @@
         "as above, and in the words of both versions: the peer's refusal shows as a lost connection") \
     EXCEPTION(siw, "ndk.connection.listener_close_refuses_what_was_not_told", NOT_APPLICABLE, \
         "a request that waits when its listener closes may get no answer: the connecting side waits for its time") \
-    EXCEPTION(siw, "ndk.connection.device_ends_receives_when_the_peer_leaves", IN_PART, \
-        "the device takes no more Receives then") \
     EXCEPTION(siw, "ndk.connection.active_side_backs_out", IN_PART, \
         "the passive side's Accept ends with the reply, and what comes after it is a disconnect") \
     EXCEPTION(siw, "ndk.queue.moderation_has_an_end", IN_PART, \

@@ -61,7 +61,9 @@
     ROW(connection, both_sides_disconnect_at_once) \
     ROW(connection, refused_calls_leave_the_event) \
     ROW(connection, refused_accepts_leave_the_event) \
-    ROW(connection, device_ends_receives_when_the_peer_leaves) \
+    ROW(connection, requests_stay_when_the_peer_leaves) \
+    ROW(connection, flush_ends_what_the_peer_left) \
+    ROW(connection, close_ends_what_the_peer_left) \
     ROW(connection, close_of_a_connector_disconnects) \
     ROW(connection, events_have_a_reason_since_2_1) \
     ROW(connection, reject_refuses_with_data) \

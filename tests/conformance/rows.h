@@ -407,6 +407,13 @@
 
 #define ROWS_disconnect(ROW) \
     ROW(BOTH, peer_disconnects, "D1 D2") \
+    ROW(BOTH, flush_ends_what_the_peer_left, "D1 D2") \
+    ROW(BOTH, release_ends_what_the_peer_left, "D1 D2") \
+    ROW(V2, release_of_the_connector_ends_what_the_peer_left, "D1 D2") \
+    ROW(BOTH, requests_after_the_end_wait_for_the_flush, "D1 D2") \
+    ROW(BOTH, requests_under_way_stay_when_the_program_is_told, "D1 D2") \
+    ROW(BOTH, notify_after_the_end, "D1 D2") \
+    ROW(BOTH, notify_races_with_the_end, "D1 D2") \
     ROW(BOTH, receives_end_without_a_call, "D1") \
     ROW(BOTH, local_disconnect_flushes, "D5") \
     ROW(BOTH, notify_of_the_side_that_disconnects, "D2") \

@@ -9,17 +9,126 @@ static HRESULT notify(struct end *end, struct op *op)
     return CALL(end->connector, NotifyDisconnect, &op->overlapped);
 }
 
-static void peer_disconnects(void)
+static void expect_receives_canceled(struct end *end)
 {
-    struct pair *pair = connected_pair(NULL);
+    for (int i = 0; i < 3; i++)
+        expect_result(end, Nd2RequestTypeReceive, TAG(i), ND_CANCELED);
+}
+
+/*
+ * A pair whose passive side has left, which a pending NotifyDisconnect of the active side has told. Microsoft's page of
+ * the method: the provider completes it, and does not cancel what is outstanding. So nothing has ended.
+ */
+static struct pair *told_of_the_end(void)
+{
+    struct pair *pair = connected_pair(NULL), *other = connected_pair(NULL);
     struct op *op = new_op();
+    ND2_RESULT result;
     for (int i = 0; i < 3; i++)
         expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(i), 0, 8));
     expect_status(ND_PENDING, notify(&pair->active, op));
     disconnect(&pair->passive);
     expect_status(ND_SUCCESS, wait_op(pair->active.connector, op));
+    expect_equal(0, CALL(pair->active.cq, GetResults, &result, 1));
+    exchange(&other->active, &other->passive); /* time for what a device does by itself */
+    expect_equal(0, CALL(pair->active.cq, GetResults, &result, 1));
+    return pair;
+}
+
+static void peer_disconnects(void)
+{
+    struct pair *pair = told_of_the_end();
+    disconnect(&pair->active);
+    expect_receives_canceled(&pair->active);
+}
+
+static void flush_ends_what_the_peer_left(void)
+{
+    struct pair *pair = told_of_the_end();
+    expect_status(ND_SUCCESS, CALL(pair->active.qp, Flush));
+    expect_receives_canceled(&pair->active);
+    disconnect(&pair->active);
+}
+
+static void release_ends_what_the_peer_left(void)
+{
+    struct pair *pair = told_of_the_end();
+    expect_equal(0, release_now(pair->active.qp));
+    expect_receives_canceled(&pair->active);
+    disconnect(&pair->active);
+}
+
+static void release_of_the_connector_ends_what_the_peer_left(void)
+{
+    struct pair *pair = told_of_the_end();
+    expect_equal(0, release_now(pair->active.connector));
+    expect_receives_canceled(&pair->active);
+}
+
+/* They cannot be delivered any more: they wait as the Receives do. */
+static void requests_after_the_end_wait_for_the_flush(void)
+{
+    struct pair *pair = told_of_the_end();
+    struct end *end = &pair->active;
+    ND2_RESULT result;
+    expect_status(ND_SUCCESS, post_receive(end, TAG(3), 0, 8));
+    expect_status(ND_SUCCESS, post_send(end, TAG(4), 0, 8, 0));
+    expect_status(ND_SUCCESS, post_read(end, TAG(5), 0, 8, end->memory.bytes, 0, 0));
+    expect_equal(0, CALL(end->cq, GetResults, &result, 1));
+    disconnect(end);
+    for (int i = 0; i < 6; i++) {
+        result = next_result(end->cq);
+        expect_status(ND_CANCELED, result.Status);
+    }
+    expect_equal(0, CALL(end->cq, GetResults, &result, 1));
+}
+
+/* Sends without a Receive at the peer are under way when it leaves. */
+static void requests_under_way_stay_when_the_program_is_told(void)
+{
+    struct pair *pair = connected_pair(&(struct pair_options){ .passive = { .empty_srq = true } });
+    struct op *op = new_op();
+    ND2_RESULT result;
     for (int i = 0; i < 3; i++)
-        expect_result(&pair->active, Nd2RequestTypeReceive, TAG(i), ND_CANCELED);
+        expect_status(ND_SUCCESS, post_send(&pair->active, TAG(i), 0, 8, 0));
+    expect_status(ND_PENDING, notify(&pair->active, op));
+    disconnect(&pair->passive);
+    expect_status(ND_SUCCESS, wait_op(pair->active.connector, op));
+    expect_equal(0, CALL(pair->active.cq, GetResults, &result, 1));
+    disconnect(&pair->active);
+    for (int i = 0; i < 3; i++)
+        expect_result(&pair->active, Nd2RequestTypeSend, TAG(i), ND_CANCELED);
+}
+
+/* One that comes after the end does not count: the Receives have ended, and it ends at once. */
+static void notify_after_the_end(void)
+{
+    struct pair *pair = connected_pair(NULL);
+    struct op *op = new_op();
+    for (int i = 0; i < 3; i++)
+        expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(i), 0, 8));
+    disconnect(&pair->passive);
+    expect_receives_canceled(&pair->active);
+    expect_status(ND_SUCCESS, finish(pair->active.connector, notify(&pair->active, op), op));
+    disconnect(&pair->active);
+}
+
+/* Whichever is first: the program is told, and each request ends once. */
+static void notify_races_with_the_end(void)
+{
+    for (int i = 0; i < 50; i++) {
+        struct pair *pair = connected_pair(NULL);
+        struct op *op = new_op(), *peer = new_op();
+        ND2_RESULT result;
+        for (int r = 0; r < 3; r++)
+            expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(r), 0, 8));
+        expect_status(ND_PENDING, CALL(pair->passive.connector, Disconnect, &peer->overlapped));
+        expect_status(ND_SUCCESS, finish(pair->active.connector, notify(&pair->active, op), op));
+        expect_one_of(wait_op(pair->passive.connector, peer), ND_SUCCESS, ND_TIMEOUT);
+        disconnect(&pair->active);
+        expect_receives_canceled(&pair->active);
+        expect_equal(0, CALL(pair->active.cq, GetResults, &result, 1));
+    }
 }
 
 /* The side that stays makes no call: its Receives end on their own. */
@@ -159,7 +268,7 @@ static void last_message_arrives(void)
     }
 }
 
-/* Requests posted after the loss are taken and flushed, those of the peer too. */
+/* Requests posted after both have disconnected are taken and flushed. */
 static void posts_after_the_end_are_flushed(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -167,6 +276,7 @@ static void posts_after_the_end_are_flushed(void)
     expect_status(ND_PENDING, notify(&pair->passive, op));
     disconnect(&pair->active);
     expect_status(ND_SUCCESS, wait_op(pair->passive.connector, op));
+    disconnect(&pair->passive);
     struct end *ends[] = { &pair->active, &pair->passive };
     for (int e = 0; e < 2; e++) {
         struct end *end = ends[e];
@@ -201,6 +311,7 @@ static void release_of_a_connected_connector(void)
     expect_status(ND_PENDING, notify(&pair->passive, op));
     expect_equal(0, release_now(pair->active.connector));
     expect_status(ND_SUCCESS, wait_op(pair->passive.connector, op));
+    disconnect(&pair->passive);
     expect_result(&pair->passive, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
 
@@ -215,6 +326,7 @@ static void release_of_a_connected_queue_pair(void)
     /* Its completions outlive it. */
     expect_result(&pair->active, Nd2RequestTypeReceive, TAG(2), ND_CANCELED);
     expect_status(ND_SUCCESS, wait_op(pair->passive.connector, op));
+    disconnect(&pair->passive);
     expect_result(&pair->passive, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
 
@@ -251,6 +363,7 @@ static void release_of_a_connector_with_sends_under_way(void)
     expect_status(ND_PENDING, notify(&pair->passive, op));
     expect_equal(0, release_now(pair->active.connector));
     expect_status(ND_SUCCESS, wait_op(pair->passive.connector, op));
+    disconnect(&pair->passive);
     expect_passive_sends_canceled(pair);
     for (int i = 0; i < 3; i++)
         expect_result(&pair->active, Nd2RequestTypeSend, TAG(i), ND_CANCELED);
@@ -263,6 +376,7 @@ static void release_of_a_queue_pair_with_sends_under_way(void)
     expect_status(ND_PENDING, notify(&pair->passive, op));
     expect_equal(0, release_now(pair->active.qp));
     expect_status(ND_SUCCESS, wait_op(pair->passive.connector, op));
+    disconnect(&pair->passive);
     expect_passive_sends_canceled(pair);
 }
 

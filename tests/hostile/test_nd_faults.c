@@ -29,6 +29,7 @@ struct row {
     unsigned terminate,
         about; /* the peer ends it with this fault, about which request (from 1; 0: none) */
     bool reset, touched;
+    bool orderly; /* the end is a disconnect: nothing is flushed before ours */
 };
 
 static void transmit(void)
@@ -198,10 +199,10 @@ static const struct row rows[] = {
     { "unknown opcode", false, "R", "c", ALL, 0x0206, bad_opcode },
     { "FPDU without a header", false, "", "", ALL, 0x1000, short_ulpdu },
 
-    { "the end", false, "SWS", "sss", ALL, ENDED },
-    { "the end, nothing acknowledged", true, "SWS", "ccc", ALL, ENDED },
-    { "the end, some acknowledged", true, "SWS", "scc", ALL, ENDED, acknowledge_one },
-    { "the end, a Read open", false, "RSW", "ccc", ALL, ENDED },
+    { "the end", false, "SWS", "sss", ALL, ENDED, .orderly = true },
+    { "the end, nothing acknowledged", true, "SWS", "ccc", ALL, ENDED, .orderly = true },
+    { "the end, some acknowledged", true, "SWS", "scc", ALL, ENDED, acknowledge_one, .orderly = true },
+    { "the end, a Read open", false, "RSW", "ccc", ALL, ENDED, .orderly = true },
     { "the end in an FPDU", true, "SWS", "ccc", ALL, ENDED, half_fpdu },
     { "the end in a message", true, "SWS", "ccc", ALL, ENDED, half_message, .touched = true },
     { "the end in a Read Response", false, "R", "c", ALL, ENDED, response_half, .touched = true },
@@ -351,10 +352,13 @@ static void play_row(const struct row *row, enum nd_manner manner, bool active)
     assert_int_equal(program_notify_begin(&program), ND_PENDING);
     play(row);
     assert_int_equal(program_notify_end(&program), ND_SUCCESS);
+    if (row->orderly)
+        assert_int_equal(program_disconnect(&program), ND_SUCCESS);
     expect_results(row->statuses, row->received);
     post('S', 0);
     expect_results("c", "");
-    assert_int_equal(program_disconnect(&program), ND_SUCCESS);
+    if (!row->orderly)
+        assert_int_equal(program_disconnect(&program), ND_SUCCESS);
     if (!row->reset) {
         answer = peer_answer(&peer);
         if (answer != row->answer)

@@ -293,10 +293,10 @@ static void test_idle_active_peer(void **state)
     assert_int_equal(hr, ND_PENDING);
     child_kill(&child);
     expect_notified(&end, &notify, hr);
+    assert_int_equal(nd2_end_disconnect(&end), ND_SUCCESS);
     expect_flushed(&end, DEPTH);
     assert_int_equal(nd2_end_send(&end, NULL, 0, 8, 0), ND_SUCCESS); /* accepted, and flushed */
     expect_flushed(&end, 1);
-    assert_int_equal(nd2_end_disconnect(&end), ND_SUCCESS);
     close_soon(&end);
 }
 
@@ -315,6 +315,7 @@ static void test_idle_passive_peer(void **state)
     hr = notify_disconnect(&end, &notify);
     child_kill(&child);
     expect_notified(&end, &notify, hr);
+    assert_int_equal(nd2_end_disconnect(&end), ND_SUCCESS);
     expect_flushed(&end, DEPTH);
     close_soon(&end);
 }

@@ -264,17 +264,48 @@ static void decide_requests_locked(
         nd_pending_decide(pending, 1u << ND_CONNECTOR_DISCONNECT, status);
 }
 
-/* What the row asks for, in this dialect. */
-static unsigned actions_of(const struct nd_connector *connector, const struct nd_connector_row *row,
-    enum nd_connector_event event)
+/*
+ * Whether the peer's end leaves the queue pair as it is: always in a dialect that tells every program of it; else when
+ * it is orderly and a NotifyDisconnect is pending, whose page says that nothing outstanding is cancelled.
+ */
+static bool leaves_qp_locked(struct nd_connector *connector, const struct nd_connector_row *row,
+    enum nd_connector_event event, HRESULT given)
 {
     bool peer = event == ND_EVENT_DISCONNECTED || event == ND_EVENT_REJECTED ||
                 event == ND_EVENT_UNREACHABLE;
 
-    if (peer && row->next == ND_CONNECTOR_PASSIVE_DISCONNECT &&
-        connector->adapter->dialect->peer_leaves_qp)
-        return row->actions & ~(unsigned)ND_DO_FLUSH;
-    return row->actions;
+    if (!peer || row->next != ND_CONNECTOR_PASSIVE_DISCONNECT)
+        return false;
+    if (connector->adapter->dialect->peer_leaves_qp)
+        return true;
+    return event == ND_EVENT_DISCONNECTED && SUCCEEDED(given) &&
+           nd_pending_count(&connector->pending, 1u << ND_CONNECTOR_NOTIFY);
+}
+
+/* Changes state, queue pair and id as the row says. Returns whether the requests end before the device is asked. */
+static bool change_locked(struct nd_connector *connector, const struct nd_connector_row *row,
+    enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given,
+    struct nd_connector_actions *actions)
+{
+    enum nd_connector_state before = connector->state;
+    bool leaves = leaves_qp_locked(connector, row, event, given);
+
+    lock_assert_held(&connector->lock);
+    nd_connector_move_locked(connector, row->next, event);
+    if (before == ND_CONNECTOR_CONNECTED && event == ND_EVENT_DISCONNECTED && copy &&
+        copy->status && connector->qp)
+        nd_qp_count_error(connector->qp);
+    if (event == ND_EVENT_ESTABLISHED && before == ND_CONNECTOR_REQUEST_SENT)
+        connector->established_early = true;
+    if (row->actions & ND_DO_KEEP_DATA)
+        keep_data_locked(connector, copy);
+    else if (row->next != before)
+        nd_connector_drop_data_locked(connector);
+    if (row->actions & ND_DO_END_NOTIFY && connector->qp && !connector->reason)
+        connector->reason = nd_qp_failure(connector->qp);
+    nd_connector_prepare_locked(
+        connector, leaves ? row->actions & ~(unsigned)ND_DO_FLUSH : row->actions, actions);
+    return leaves;
 }
 
 /* An event of an id or a queue pair (else NULL) counts only while the connector has that id or queue pair. */
@@ -286,6 +317,7 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
     enum nd_connector_state before;
     struct nd_connector_actions actions;
     unsigned attempt;
+    bool told_first;
 
     lock_acquire(&connector->lock);
     before = connector->state;
@@ -295,26 +327,18 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
         lock_release(&connector->lock);
         return false;
     }
-    nd_connector_move_locked(connector, row->next, event);
-    if (before == ND_CONNECTOR_CONNECTED && event == ND_EVENT_DISCONNECTED && copy &&
-        copy->status && connector->qp)
-        nd_qp_count_error(connector->qp);
     attempt = connector->attempt;
-    if (event == ND_EVENT_ESTABLISHED && before == ND_CONNECTOR_REQUEST_SENT)
-        connector->established_early = true;
-    if (row->actions & ND_DO_KEEP_DATA)
-        keep_data_locked(connector, copy);
-    else if (row->next != before)
-        nd_connector_drop_data_locked(connector);
-    if (row->actions & ND_DO_END_NOTIFY && connector->qp && !connector->reason)
-        connector->reason = nd_qp_failure(connector->qp);
-    nd_connector_prepare_locked(connector, actions_of(connector, row, event), &actions);
+    told_first = change_locked(connector, row, event, copy, given, &actions);
+    if (told_first)
+        decide_requests_locked(connector, row, given);
     if (row->actions & OUTSIDE) {
         lock_release(&connector->lock);
+        if (told_first)
+            nd_pending_deliver(&connector->pending);
         nd_connector_execute(connector, &actions);
         lock_acquire(&connector->lock);
     }
-    if (connector->attempt == attempt)
+    if (!told_first && connector->attempt == attempt)
         decide_requests_locked(connector, row, given);
     lock_release(&connector->lock);
     nd_pending_deliver(&connector->pending);

@@ -205,7 +205,7 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
  * nd_connector_event - handles an event: decide, act, complete.
  * id     in: the id it happened to; the connector ignores an event of an id that it no longer has. NULL: none
  * copy   in: the event's data for rows that keep it, else NULL
- * given  in: the status for rows that end with it
+ * given  in: the status for rows that end with it; of ND_EVENT_DISCONNECTED a failure: the end was not orderly
  * No lock held. Returns whether the state has a row for the event.
  */
 bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,

@@ -299,7 +299,8 @@ static void disconnected(struct nd_connector *connector, struct nd_cm_id *id, in
     if (error == ETIMEDOUT &&
         nd_connector_event(connector, id, ND_EVENT_DEADLINE, NULL, ND_SUCCESS))
         return;
-    nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
+    nd_connector_event(
+        connector, id, ND_EVENT_DISCONNECTED, NULL, error ? ND_CONNECTION_ABORTED : ND_SUCCESS);
 }
 
 static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)

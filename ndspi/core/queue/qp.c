@@ -68,6 +68,8 @@ static int make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
     }
     if ((rc = move_to_init(qp, *ibv)))
         qp->adapter->verbs->destroy_qp(*ibv);
+    else if (qp->adapter->verbs->keep_posted)
+        qp->adapter->verbs->keep_posted(*ibv);
     return rc;
 }
 

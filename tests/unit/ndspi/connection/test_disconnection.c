@@ -10,10 +10,11 @@
 
 /* ---- the end of a connection ---- */
 
-static void test_peer_disconnect_completes_every_notify_and_flushes(void **state)
+static void test_peer_disconnect_completes_every_notify_and_leaves_requests(void **state)
 {
     struct pair *pair = *state;
     struct side *side = &pair->passive;
+    ND2_RESULT result;
 
     post_receives(side, 3);
     reach_connected(pair);
@@ -22,14 +23,29 @@ static void test_peer_disconnect_completes_every_notify_and_flushes(void **state
     assert_int_equal(disconnect(&pair->active), OK);
     for (unsigned i = 1; i <= 3; i++)
         assert_int_equal(ended(side->connector, PENDING, &side->requests[i].overlapped), OK);
-    assert_receives_canceled(side, 3);
-    /* late ones end at once, and so does our own Disconnect */
+    assert_int_equal(CALL(side->cq, GetResults, &result, 1), 0);
+    /* late ones end at once, and so does our own Disconnect, which flushes */
     assert_int_equal(CALL(side->connector, NotifyDisconnect, fresh(side, 4)), PENDING);
     assert_int_equal(side->requests[4].overlapped.Internal, 0);
+    assert_int_equal(CALL(side->cq, GetResults, &result, 1), 0);
     assert_int_equal(CALL(side->connector, Disconnect, fresh(side, 4)), PENDING);
     assert_int_equal(side->requests[4].overlapped.Internal, 0);
+    assert_receives_canceled(side, 3);
     assert_int_equal(CALL(side->connector, NotifyDisconnect, fresh(side, 4)), ENDED);
     assert_int_equal(CALL(side->connector, Disconnect, fresh(side, 4)), INVALID);
+}
+
+static void test_peer_disconnect_without_a_notify_flushes(void **state)
+{
+    struct pair *pair = *state;
+
+    post_receives(&pair->passive, 3);
+    reach_connected(pair);
+    assert_int_equal(
+        CALL(pair->passive.connector, NotifyDisconnect, fresh(&pair->passive, 1)), PENDING);
+    assert_int_equal(CALL(pair->passive.connector, CancelOverlappedRequests), OK);
+    assert_int_equal(disconnect(&pair->active), OK);
+    assert_receives_canceled(&pair->passive, 3);
 }
 
 static void test_own_disconnect_completes_notify_as_disconnected(void **state)
@@ -91,6 +107,7 @@ static void test_release_of_a_connected_connector_disconnects(void **state)
     assert_int_equal(pair->active.requests[1].overlapped.Internal, 0xC0000120u);
     assert_int_equal(
         ended(pair->passive.connector, PENDING, &pair->passive.requests[1].overlapped), OK);
+    assert_int_equal(disconnect(&pair->passive), OK);
     assert_receives_canceled(&pair->active, 2);
     assert_receives_canceled(&pair->passive, 2);
 }
@@ -112,6 +129,7 @@ static void test_release_of_a_connected_queue_pair_disconnects(void **state)
         ended(pair->active.connector, PENDING, &pair->active.requests[1].overlapped), ENDED);
     assert_int_equal(
         ended(pair->passive.connector, PENDING, &pair->passive.requests[1].overlapped), OK);
+    assert_int_equal(disconnect(&pair->passive), OK);
     assert_receives_canceled(&pair->active, 2);
     assert_receives_canceled(&pair->passive, 2);
 }
@@ -188,7 +206,8 @@ static void test_thousand_connections_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_peer_disconnect_completes_every_notify_and_flushes),
+        TEST(test_peer_disconnect_completes_every_notify_and_leaves_requests),
+        TEST(test_peer_disconnect_without_a_notify_flushes),
         TEST(test_own_disconnect_completes_notify_as_disconnected),
         TEST(test_disconnect_on_both_sides_succeeds_on_both),
         TEST(test_disconnect_without_a_connection_is_invalid),
