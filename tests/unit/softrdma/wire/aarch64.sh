@@ -5,11 +5,11 @@
 # Compiles CRC-32C for aarch64 by clang, which compiles for every processor, with the headers of this machine and an
 # empty one in place of the list of stubs that glibc has for each processor. Skipped (status 77) without clang.
 set -eu
-source=$1 scratch=$2
+source=$1 scratch=$2/$$
 
 command -v clang >/dev/null || { echo "no clang"; exit 77; }
 clang -print-targets | grep aarch64 > /dev/null || { echo "this clang has no aarch64"; exit 77; }
-rm -rf "$scratch"
+trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch/gnu"
 : > "$scratch/gnu/stubs-32.h"
 for file in crc32c crc32c_aarch64; do
