@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_socket_order.c - overlapped receives that find less than they have room for: what follows is for the next one, and
- * the end of the stream is found without a further event; the address of a sender never passes its room.
+ * test_socket_order.c - overlapped receives that find less than they have room for: what follows is for the next one,
+ * and the end of the stream is found without a further event; the address of a sender never passes its room.
  */
 #include "tests/unit/winobj/sockets/overlapped_socket.h"
 
