@@ -245,6 +245,7 @@ static void step_rounds(void *argument)
         if (now) {
             probe.begin();
             probe.end((enum path_call)EMPTY);
+            steps_rest();
         }
     }
     path_close(ends);

@@ -25,6 +25,7 @@ enum { STEPS_THREADS = 16, STEPS_STUCK_MS = 100 };
 static struct shared {
     volatile int inside; /* the stepped one is between begin and end */
     volatile int part;   /* what it was */
+    volatile int rests;  /* the others may go on */
 } * shared;
 
 struct samples {
@@ -34,7 +35,14 @@ struct samples {
 
 void steps_begin(void)
 {
+    shared->rests = 0;
     shared->inside = 1;
+    __asm__ volatile("int3" ::: "memory");
+}
+
+void steps_rest(void)
+{
+    shared->rests = 1;
     __asm__ volatile("int3" ::: "memory");
 }
 
@@ -86,6 +94,7 @@ static uint64_t look(pid_t pid, bool *locked)
 static struct {
     pid_t first, others[STEPS_THREADS];
     unsigned count;
+    bool stopped; /* the others are */
 } threads;
 
 static void add_thread(pid_t pid)
@@ -124,6 +133,9 @@ static int wait_for(pid_t pid, int *status)
 
 static void stop_others(void)
 {
+    if (threads.stopped)
+        return;
+    threads.stopped = true;
     for (unsigned i = 0; i < threads.count; i++) {
         int status;
 
@@ -137,32 +149,41 @@ static void stop_others(void)
 
 static void start_others(void)
 {
+    if (!threads.stopped)
+        return;
+    threads.stopped = false;
     for (unsigned i = 0; i < threads.count; i++)
         ptrace(PTRACE_CONT, threads.others[i], NULL, NULL);
 }
 
-/* Whether the first thread stops again. It may wait for what one of the others holds: then these go on. */
-static bool wait_for_step(int *status, bool *others_run)
+/* The next stop of a thread. The first one may wait for what one of the others holds, or does: then these go on. */
+static pid_t next_stop(int *status)
 {
     uint64_t give_up_ms = clock_now_ms() + STEPS_STUCK_MS;
     pid_t got = 0;
 
-    while (!*others_run && !(got = waitpid(threads.first, status, WNOHANG | __WALL)) &&
-           clock_now_ms() < give_up_ms)
-        ;
-    if (!got && !*others_run) {
-        *others_run = true;
-        start_others();
-    }
-    return got > 0 || wait_for(threads.first, status) > 0;
+    while (threads.stopped && !(got = waitpid(threads.first, status, WNOHANG | __WALL)))
+        if (clock_now_ms() >= give_up_ms)
+            start_others();
+    return got ? got : wait_for(-1, status);
+}
+
+/* A stop of another thread, or its end. */
+static void other_stopped(pid_t pid, int status)
+{
+    add_thread(pid);
+    if (WIFSTOPPED(status))
+        go_on(pid, status);
+    else
+        remove_thread(pid);
 }
 
 /* The first thread is at its mark. Returns false when it has ended. */
 static bool step_part(struct samples *samples, int *status)
 {
     uint32_t instructions = 0, count_locked = 0;
-    bool others_run = false;
     uint64_t last = 0;
+    pid_t pid;
     int part;
 
     stop_others();
@@ -174,17 +195,17 @@ static bool step_part(struct samples *samples, int *status)
         instructions += at != last;
         count_locked += locked && at != last;
         last = at;
-        if (ptrace(PTRACE_SINGLESTEP, threads.first, NULL, NULL) ||
-            !wait_for_step(status, &others_run) || !WIFSTOPPED(*status))
+        if (ptrace(PTRACE_SINGLESTEP, threads.first, NULL, NULL))
+            return false;
+        while ((pid = next_stop(status)) > 0 && pid != threads.first)
+            other_stopped(pid, *status);
+        if (pid < 0 || !WIFSTOPPED(*status))
             return false;
     }
     part = shared->part;
-    if (!others_run) {
-        start_others();
-        if (part >= 0 && samples->count[part] < STEPS_SAMPLES) {
-            samples->instructions[part][samples->count[part]] = instructions;
-            samples->locked[part][samples->count[part]++] = count_locked;
-        }
+    if (threads.stopped && part >= 0 && samples->count[part] < STEPS_SAMPLES) {
+        samples->instructions[part][samples->count[part]] = instructions;
+        samples->locked[part][samples->count[part]++] = count_locked;
     }
     return true;
 }
@@ -195,20 +216,22 @@ static int follow(struct samples *samples)
     int status = 0;
     pid_t pid;
 
-    while ((pid = wait_for(-1, &status)) > 0) {
+    while ((pid = next_stop(&status)) > 0) {
+        bool marked = WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP && !(status >> 16);
+
         if (pid != threads.first) {
-            add_thread(pid);
-            if (WIFSTOPPED(status))
-                go_on(pid, status);
-            else
-                remove_thread(pid);
-        } else if (!WIFSTOPPED(status))
+            other_stopped(pid, status);
+            continue;
+        }
+        if (marked && shared->inside && !step_part(samples, &status))
             return status;
-        else if (WSTOPSIG(status) == SIGTRAP && !(status >> 16) && shared->inside) {
-            if (!step_part(samples, &status))
-                return status;
+        if (marked && !shared->inside && threads.stopped && shared->rests)
+            start_others();
+        if (!WIFSTOPPED(status))
+            return status;
+        if (marked)
             ptrace(PTRACE_CONT, pid, NULL, NULL);
-        } else
+        else
             go_on(pid, status);
     }
     return status;
@@ -251,6 +274,7 @@ bool steps_run(void (*body)(void *argument), void *argument, struct steps of[STE
     close(ready[0]);
     threads.first = pid;
     threads.count = 0;
+    threads.stopped = false;
     if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL) ||
         write(ready[1], "", 1) != 1)
         fprintf(stderr, "process %d cannot be stepped: %s\n", pid, strerror(errno));
@@ -269,6 +293,10 @@ bool steps_run(void (*body)(void *argument), void *argument, struct steps of[STE
 #else
 
 void steps_begin(void)
+{
+}
+
+void steps_rest(void)
 {
 }
 

@@ -112,8 +112,9 @@ static void run_beside_another(void *argument)
             ;
         after = atomic_load(&turns);
         steps_end(EMPTY);
-        if (before != after)
+        if (before != after || atomic_load(&turns) != after)
             _exit(1);
+        steps_rest();
         while (atomic_load(&turns) == after)
             sched_yield();
     }
