@@ -204,6 +204,10 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bo
 
     if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
         return false;
+    if (conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_shared_is_quiet(conn)) {
+        lock_release(&conn->qp->rx_lock);
+        return true;
+    }
     if (conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_shared_answer(conn) &&
         atomic_load(&conn->tx_blocked))
         srd_shared_again(conn); /* it may have rung because there is room */
@@ -307,6 +311,9 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
         actions |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
         left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
         if ((size_t)sent < iov_octets(iov, count) && is_blocked(conn))
+            break;
+        if (!srd_stream_has_more(conn->qp) &&
+            !atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
             break;
         if (must_give_way(conn, &conn->tx_waiting)) {
             *all = false;

@@ -32,6 +32,7 @@ bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background);
  * shared.c, for a connection with a share
  * srd_shared_again     serve it once more: it has used up its turn. Any lock below LOCK_SRD_CHANNEL
  * srd_shared_later     look at it within SRD_SOON_MS: another thread is in it, and may be preempted. Locks as before
+ * srd_shared_is_quiet  RX lock: a thread that polls has nothing to do: a read would find nothing, and nothing changes
  * srd_shared_answer    RX lock, linger lock or the owner's: answers what was rung; returns whether anything was
  * srd_shared_may_rest  RX lock, after a read that found nothing: whether the thread may go; false: something has come
  * srd_shared_full      TX lock, after tx_blocked was set: whether the thread may go; false: there is room
@@ -43,6 +44,7 @@ bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background);
  */
 void srd_shared_again(struct srd_conn *conn);
 void srd_shared_later(struct srd_conn *conn);
+bool srd_shared_is_quiet(struct srd_conn *conn);
 bool srd_shared_answer(struct srd_conn *conn);
 bool srd_shared_may_rest(struct srd_conn *conn);
 bool srd_shared_full(struct srd_conn *conn);

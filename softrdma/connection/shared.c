@@ -82,6 +82,14 @@ void srd_shared_later(struct srd_conn *conn)
     srd_source_soon(&conn->source);
 }
 
+bool srd_shared_is_quiet(struct srd_conn *conn)
+{
+    return atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) &&
+           !atomic_load_explicit(&conn->rung, memory_order_relaxed) &&
+           !atomic_load_explicit(&conn->look_at_tcp, memory_order_relaxed) && !conn->tcp_ended &&
+           srd_share_is_quiet(conn->share);
+}
+
 bool srd_shared_answer(struct srd_conn *conn)
 {
     if (!atomic_load_explicit(&conn->rung, memory_order_relaxed) ||

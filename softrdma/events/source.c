@@ -44,11 +44,6 @@ bool srd_in_background(void)
     return in_background;
 }
 
-const void *srd_source_here(void)
-{
-    return &in_background; /* each thread has its own */
-}
-
 static struct srd_source *of_reactor(struct reactor_source *source)
 {
     return container_of(source, struct srd_source, reactor);

@@ -12,6 +12,7 @@
 #include "reactor/reactor.h"
 #include "util/list.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,7 +98,10 @@ void srd_source_update(struct srd_source *source);
 void srd_source_remove(struct srd_source *source);
 
 /* What stands for the calling thread in "looker". */
-const void *srd_source_here(void);
+static inline const void *srd_source_here(void)
+{
+    return (const void *)pthread_self();
+}
 
 /* A thread of the program looks at this very source. */
 static inline void srd_source_polled(struct srd_source *source)

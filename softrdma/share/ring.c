@@ -163,6 +163,13 @@ void srd_share_awake(struct srd_share *share)
     atomic_store_explicit(&share->in->awake, 1, memory_order_relaxed);
 }
 
+bool srd_share_is_quiet(const struct srd_share *share)
+{
+    return !share->dozes && share->in_head == share->in_tail &&
+           atomic_load_explicit(&share->in->head, memory_order_acquire) == share->in_tail &&
+           !broken(share) && !srd_share_ended(share);
+}
+
 bool srd_share_answer(struct srd_share *share)
 {
     char scratch[64];

@@ -50,6 +50,7 @@ int srd_share_wake_fd(const struct srd_share *share);
  *                  first entry does not exist, nothing is read; from now on and ever: -EPROTO: the peer's position
  *                  cannot be, -ENOMEM: the kernel has no page for the ring, others: the bell fails with that
  * srd_share_doze   from now on the peer rings. Returns false when there is something to read already
+ * srd_share_is_quiet  a thread polls, as srd_share_awake was told, and srd_share_read would find nothing
  * srd_share_awake  from now on it need not: a thread polls
  * srd_share_answer empties the socket. Returns false when the peer has closed it, or it fails: then reads do, too
  * srd_share_ended  whether the peer says that it writes no more
@@ -58,6 +59,7 @@ int srd_share_wake_fd(const struct srd_share *share);
  */
 ssize_t srd_share_read(struct srd_share *share, const struct iovec *iov, int count);
 bool srd_share_doze(struct srd_share *share);
+bool srd_share_is_quiet(const struct srd_share *share);
 void srd_share_awake(struct srd_share *share);
 bool srd_share_answer(struct srd_share *share);
 bool srd_share_ended(const struct srd_share *share);

@@ -74,6 +74,8 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
 int srd_stream_tx(
     struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *actions);
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
+/* Whether srd_stream_tx may have something now; false only where it has nothing, and wants nothing. */
+bool srd_stream_has_more(struct srd_qp *qp);
 /*
  * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Removes from the batch the FPDU whose memory
  * is gone and everything behind it, and fails the request or the response; if that FPDU is half sent, closes the

@@ -81,6 +81,18 @@ bool srd_tx_idle(struct srd_stream *stream)
            !srd_ring_used(&stream->in);
 }
 
+bool srd_stream_has_more(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+
+    lock_assert_held(&qp->tx_lock);
+    return tx->first != tx->count || srd_phase(stream) != SRD_STREAM_UP ||
+           atomic_load_explicit(&qp->sq.next, memory_order_relaxed) !=
+               atomic_load_explicit(&qp->sq.head, memory_order_acquire) ||
+           srd_ring_used(&stream->in) || srd_stream_owes_ack(qp);
+}
+
 int srd_stream_tx(
     struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *actions)
 {
@@ -94,7 +106,6 @@ int srd_stream_tx(
         atomic_load_explicit(&stream->cut, memory_order_acquire))
         return 0;
     if (tx->first == tx->count) {
-        batch_clear(tx);
         srd_tx_build(qp, actions);
     } else if (!repin(qp, tx->count)) {
         cut_off(qp, actions);
@@ -132,6 +143,7 @@ static unsigned count_handed(struct srd_qp *qp)
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
 {
     struct srd_tx *tx = &qp->stream.tx;
+    unsigned actions;
 
     (void)now_ms;
     lock_assert_held(&qp->tx_lock);
@@ -144,7 +156,10 @@ unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
         tx->iov[tx->first].iov_base = (char *)tx->iov[tx->first].iov_base + octets;
         tx->iov[tx->first].iov_len -= octets;
     }
-    return count_handed(qp);
+    actions = count_handed(qp);
+    if (tx->first == tx->count)
+        batch_clear(tx);
+    return actions;
 }
 
 /* --- memory that is gone ----------------------------------------------------------------------------------------- */
@@ -205,6 +220,8 @@ static bool take_back(struct srd_tx *tx, const struct srd_tx_ref *ref)
     tx->octets = begin;
     tx->source = SRD_TX_NONE;
     tx->broken_off = true;
+    if (tx->first == tx->count)
+        batch_clear(tx);
     return true;
 }
 
