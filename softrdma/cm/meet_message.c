@@ -29,7 +29,7 @@ enum { SHARES_PART = 4 };
 
 /* The text of the message; the last octet is the version of the offer and of the memory's layout. */
 enum { SAID_OCTETS = 8 };
-static const uint8_t said[SAID_OCTETS] = { 's', 'r', 'd', 'm', 'e', 'e', 't', 1 };
+static const uint8_t said[SAID_OCTETS] = { 's', 'r', 'd', 'm', 'e', 'e', 't', 2 };
 enum { MEMORY, TCP, DESCRIPTORS };
 
 socklen_t srd_meet_name(const struct sockaddr *addr, int which, struct sockaddr_un *name)

@@ -146,6 +146,15 @@ static bool may_stop_short(struct srd_conn *conn)
     return !conn->shared || atomic_load(&conn->source.attentive);
 }
 
+/* RX lock held: what the peer says by the words of a share. */
+static unsigned hear(struct srd_conn *conn, bool *moved)
+{
+    if (srd_stream_has_heard(conn->qp))
+        return 0;
+    *moved = true;
+    return srd_stream_hear(conn->qp, SRD_STREAM_NOW);
+}
+
 /* RX lock held, stream phase. */
 static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
 {
@@ -163,6 +172,7 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
         }
         got = conn->shared ? srd_shared_recv(conn, iov, count)
                            : srd_dma_recv(conn->source.fd, iov, count);
+        actions |= hear(conn, moved);
         if (got > 0) {
             *moved = true;
             if (!atomic_load_explicit(&conn->busy, memory_order_relaxed))
@@ -271,12 +281,15 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
     struct iovec iov[SRD_TX_IOV];
     const uint64_t now_ms = SRD_STREAM_NOW;
     unsigned actions = 0;
+    bool told = false; /* the peer may have to be woken for it */
 
     *all = true;
     while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
         int count = srd_stream_tx(conn->qp, iov, now_ms, &actions);
         ssize_t sent;
 
+        told |= actions & SRD_STREAM_RING;
+        actions &= ~(unsigned)SRD_STREAM_RING;
         if (!count) {
             if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
                 srd_conn_shut(conn);
@@ -308,6 +321,7 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
         }
         if (sent && !atomic_load_explicit(&conn->busy, memory_order_relaxed))
             srd_conn_is_busy(conn);
+        told &= !sent;
         actions |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
         left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
         if ((size_t)sent < iov_octets(iov, count) && is_blocked(conn))
@@ -320,6 +334,8 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
             break;
         }
     }
+    if (told)
+        srd_share_wake(conn->share);
     return actions & ~(unsigned)SRD_STREAM_TX;
 }
 

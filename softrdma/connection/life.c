@@ -103,12 +103,8 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     srd_source_remove(&conn->source);
     srd_shared_remove(conn);
     srd_conn_leave_busy(conn);
-    if (qp) {
-        lock_acquire(&qp->rx_lock);
-        lock_acquire(&qp->tx_lock);
-        lock_release(&qp->tx_lock);
-        lock_release(&qp->rx_lock);
-    }
+    if (qp) /* no thread is inside any more */
+        srd_stream_by_words(qp, NULL, NULL);
     lock_acquire(&conn->linger_lock);
     fd = conn->source.fd;
     if (qp)
@@ -419,6 +415,8 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
         srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);
+    if (conn->shared)
+        srd_stream_by_words(conn->qp, srd_share_tells(conn->share), srd_share_told(conn->share));
     *actions = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
     if (params->initiator || params->speaks_first)
         *actions |= srd_stream_release(conn->qp);

@@ -87,7 +87,7 @@ bool srd_shared_is_quiet(struct srd_conn *conn)
     return atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) &&
            !atomic_load_explicit(&conn->rung, memory_order_relaxed) &&
            !atomic_load_explicit(&conn->look_at_tcp, memory_order_relaxed) && !conn->tcp_ended &&
-           srd_share_is_quiet(conn->share);
+           srd_share_is_quiet(conn->share) && srd_stream_has_heard(conn->qp);
 }
 
 bool srd_shared_answer(struct srd_conn *conn)
@@ -107,7 +107,7 @@ bool srd_shared_answer(struct srd_conn *conn)
 bool srd_shared_may_rest(struct srd_conn *conn)
 {
     if (!atomic_load(&conn->source.attentive))
-        return srd_share_doze(conn->share);
+        return srd_share_doze(conn->share) && srd_stream_has_heard(conn->qp);
     srd_share_awake(conn->share);
     return true;
 }

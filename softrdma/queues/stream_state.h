@@ -195,6 +195,13 @@ struct srd_stream {
     uint64_t numbered;            /* Sends and Writes of ours wholly built; tx */
     _Atomic uint64_t handed;      /* how many of them TCP has taken */
 
+    /*
+     * With a share: where this end says rx_complete to the peer, and the peer says its own. NULL: acknowledgements are
+     * FPDUs. Both locks to change.
+     */
+    _Atomic uint64_t *tells;
+    const _Atomic uint64_t *told;
+
     struct srd_read_in *reads_in;
     struct srd_read_ring in;
     struct srd_read_out *reads_out;

@@ -25,6 +25,7 @@ enum {
 struct srd_ring_words {
     _Alignas(
         SRD_SHARE_APART) _Atomic uint64_t head; /* the writer's: octets before it can be read */
+    _Atomic uint64_t told;                      /* the writer's, see srd_share_tells */
     _Atomic uint32_t ended;                     /* the writer's: it was its last */
     _Alignas(SRD_SHARE_APART) _Atomic uint64_t tail; /* the reader's: octets before it are free */
     /* 0: the writer is to ring; set by the writer that does, and by a reader that polls */

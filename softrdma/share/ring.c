@@ -223,12 +223,34 @@ static int put(struct srd_share *share, size_t behind, const uint8_t *from, size
     return error;
 }
 
+/* What was stored before is seen by a peer that begins to doze, or this sees that it dozes. */
+static void wake_dozing(struct srd_share *share)
+{
+    if (!atomic_load(&share->out->awake) && !atomic_exchange(&share->out->awake, 1))
+        ring_the_peer(share);
+}
+
 static void publish(struct srd_share *share, size_t octets)
 {
     share->out_head += octets;
     atomic_exchange(&share->out->head, share->out_head);
-    if (!atomic_load(&share->out->awake) && !atomic_exchange(&share->out->awake, 1))
-        ring_the_peer(share);
+    wake_dozing(share);
+}
+
+_Atomic uint64_t *srd_share_tells(struct srd_share *share)
+{
+    return &share->out->told;
+}
+
+const _Atomic uint64_t *srd_share_told(const struct srd_share *share)
+{
+    return &share->in->told;
+}
+
+void srd_share_wake(struct srd_share *share)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    wake_dozing(share);
 }
 
 static size_t wanted(const struct iovec *iov, int count)

@@ -13,8 +13,10 @@
 #ifndef SOFTRDMA_SHARE_SHARE_H
 #define SOFTRDMA_SHARE_SHARE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -72,11 +74,18 @@ bool srd_share_is_apart(const struct srd_share *share);
  * srd_share_has_room   whether a write has something to do: there is room, or it finds that the share is broken
  * srd_share_want_room  from now on the peer rings when it has made room. Returns false when there is room already
  * srd_share_end        the last octet is written
+ *
+ * srd_share_tells, srd_share_told  words that are the program's of either end: this one stores to the former, the peer
+ *                                  stores to the latter
+ * srd_share_wake       what was stored there is to be seen: rings if the peer dozes. A write that ends does it, too
  */
 ssize_t srd_share_write(struct srd_share *share, const struct iovec *iov, int count);
 bool srd_share_has_room(struct srd_share *share);
 bool srd_share_want_room(struct srd_share *share);
 void srd_share_end(struct srd_share *share);
+_Atomic uint64_t *srd_share_tells(struct srd_share *share);
+const _Atomic uint64_t *srd_share_told(const struct srd_share *share);
+void srd_share_wake(struct srd_share *share);
 
 /*
  * srd_share_give_back - an idle end: gives the memory of its ring back to the kernel if the peer has read all of it. No

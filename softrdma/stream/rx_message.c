@@ -39,11 +39,11 @@ static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *actions)
     return count <= atomic_load_explicit(&stream->handed, memory_order_acquire);
 }
 
-static enum srd_rx_result acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
+/* ulpdu: the FPDU that says it, or NULL. */
+static enum srd_rx_result acknowledged(struct srd_qp *qp, uint64_t complete, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
-    uint64_t complete = wire_get64(ulpdu + 6);
 
     /* What was not sent cannot be complete, and what is complete stays so. */
     if (complete < rx->acknowledged || !was_sent(qp, complete, actions))
@@ -52,6 +52,37 @@ static enum srd_rx_result acknowledgement(struct srd_qp *qp, const uint8_t *ulpd
     qp->rx_counts.acks++;
     *actions |= srd_stream_retire(qp, complete);
     return SRD_RX_DONE;
+}
+
+static enum srd_rx_result acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
+{
+    return acknowledged(qp, wire_get64(ulpdu + 6), ulpdu, ulpdu_octets, now_ms, actions);
+}
+
+bool srd_stream_has_heard(const struct srd_qp *qp)
+{
+    const struct srd_stream *stream = &qp->stream;
+
+    /* In one order with the exchange by which a thread begins to doze (srd_share_doze), on this end. */
+    return !stream->told || atomic_load(stream->told) == stream->rx.acknowledged;
+}
+
+unsigned srd_stream_hear(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    unsigned actions = 0;
+    uint64_t complete;
+
+    lock_assert_held(&qp->rx_lock);
+    if (!stream->told || srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    complete = atomic_load_explicit(stream->told, memory_order_acquire);
+    if (complete != stream->rx.acknowledged)
+        acknowledged(qp, complete, NULL, 0, now_ms, &actions);
+    if (actions & SRD_STREAM_SETTLE)
+        actions = (actions & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    return actions;
 }
 
 static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment *segment,

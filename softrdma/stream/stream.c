@@ -37,6 +37,16 @@ bool srd_stream_owes_ack(struct srd_qp *qp)
                atomic_load_explicit(&stream->acked_sent, memory_order_relaxed);
 }
 
+void srd_stream_by_words(struct srd_qp *qp, _Atomic uint64_t *tells, const _Atomic uint64_t *told)
+{
+    lock_acquire(&qp->rx_lock);
+    lock_acquire(&qp->tx_lock);
+    qp->stream.tells = tells;
+    qp->stream.told = told;
+    lock_release(&qp->tx_lock);
+    lock_release(&qp->rx_lock);
+}
+
 bool srd_stream_may_ack(struct srd_qp *qp)
 {
     return srd_stream_owes_ack(qp) && atomic_load_explicit(&qp->stream.open, memory_order_acquire);

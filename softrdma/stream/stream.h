@@ -44,6 +44,9 @@ enum srd_stream_action {
         1 << 5, /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
     SRD_STREAM_RX = 1 << 6,   /* srd_stream_rx_space had said stop: read again */
     SRD_STREAM_LATE = 1 << 7, /* with CLOSE: the peer did not close its side in time */
+    SRD_STREAM_RING =
+        1
+        << 8, /* by srd_stream_tx: a peer that sleeps is to see what srd_stream_by_words gave it */
 };
 
 /*
@@ -66,6 +69,19 @@ unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 bool srd_stream_rx_fault(struct srd_qp *qp);
 /* End of stream: error 0 = FIN, else the errno of the socket. Nothing is read after it. */
 unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
+
+/*
+ * Over memory that both ends have, they acknowledge by words in it, in place of FPDUs.
+ * srd_stream_by_words   before start, or when the memory goes (NULL, NULL); both locks are free
+ *   tells  where this end says how many messages of the peer's are complete
+ *   told   where the peer does; read once for each use, and checked
+ * srd_stream_has_heard  the peer has said nothing new
+ * srd_stream_hear       LOCK_SRD_RX held, after the octets were looked for and before what came is given to
+ *                       srd_stream_rx: a Terminate is about what was not acknowledged before it. Returns actions.
+ */
+void srd_stream_by_words(struct srd_qp *qp, _Atomic uint64_t *tells, const _Atomic uint64_t *told);
+bool srd_stream_has_heard(const struct srd_qp *qp);
+unsigned srd_stream_hear(struct srd_qp *qp, uint64_t now_ms);
 
 /*
  * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is

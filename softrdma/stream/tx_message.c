@@ -16,7 +16,7 @@ static bool is_tagged(const struct srd_sqe *sqe)
     return sqe->kind == SRD_SQE_WRITE;
 }
 
-static void put_acknowledgement(struct srd_qp *qp)
+static void put_acknowledgement(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_segment segment = {
@@ -24,7 +24,10 @@ static void put_acknowledgement(struct srd_qp *qp)
     };
 
     segment.to = atomic_load_explicit(&stream->rx_complete, memory_order_acquire);
-    srd_tx_put(qp, &segment, NULL, 0);
+    if (stream->tells)
+        *actions |= SRD_STREAM_RING;
+    else
+        srd_tx_put(qp, &segment, NULL, 0);
     qp->tx_counts.acks++;
     atomic_store_explicit(&stream->acked_sent, segment.to, memory_order_relaxed);
 }
@@ -354,7 +357,7 @@ static bool step(struct srd_qp *qp, unsigned *actions)
 }
 
 /* After the end: the final acknowledgement, what the peer is still owed, the Terminate. */
-static void build_ending(struct srd_qp *qp)
+static void build_ending(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -362,7 +365,7 @@ static void build_ending(struct srd_qp *qp)
 
     if (tx->ack_last) {
         tx->ack_last = false;
-        put_acknowledgement(qp);
+        put_acknowledgement(qp, actions);
     }
     while (srd_ring_used(&stream->in) && srd_tx_has_room(stream))
         if (!srd_tx_response(qp, &ignored)) {
@@ -386,7 +389,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *actions)
     struct srd_tx *tx = &stream->tx;
 
     if (srd_phase(stream) == SRD_STREAM_ENDING) {
-        build_ending(qp);
+        build_ending(qp, actions);
         return;
     }
     if (!atomic_load_explicit(&stream->open, memory_order_acquire))
@@ -394,7 +397,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *actions)
     if (tx->rtr_due)
         put_rtr(qp);
     if (srd_stream_owes_ack(qp))
-        put_acknowledgement(qp);
+        put_acknowledgement(qp, actions);
     while (!tx->broken_off && srd_tx_has_room(stream) && step(qp, actions))
         ;
 }

@@ -36,7 +36,7 @@
 enum { FLAGS = 16, ASKS = 0x04, TAKES = 0x02, SHARED = 0x01 };
 static const uint8_t request[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F',
     'r', 'a', 'm', 'e', 0x10 | ASKS | SHARED, 2, 0, 4, 0x80, 4, 0xC0, 4 };
-static const char said[] = "srdmeet\1";
+static const char said[] = "srdmeet\2";
 enum { SAID = 8, MEMORY_OCTETS_MAX = 1 << 24, HASTE = 10 };
 
 /* ---- descriptors of this process ---- */
@@ -331,12 +331,12 @@ static const struct message {
     int flags; /* of the Reply */
 } messages[] = {
     { .what = "what is right", .flags = TAKES | SHARED },
-    { .what = "another version", .octets = "srdmeet\2", .count = 8, .flags = TAKES },
+    { .what = "another version", .octets = "srdmeet\3", .count = 8, .flags = TAKES },
     { .what = "version 0", .octets = "srdmeet\0", .count = 8, .flags = TAKES },
     { .what = "rubbish", .octets = "\377\376\375\374\373\372\371\370", .count = 8, .flags = TAKES },
     { .what = "one octet", .octets = "s", .count = 1, .flags = TAKES },
     { .what = "an octet too few", .octets = "srdmeet", .count = 7, .flags = TAKES },
-    { .what = "an octet too many", .octets = "srdmeet\1\0", .count = 9, .flags = TAKES },
+    { .what = "an octet too many", .octets = "srdmeet\2\0", .count = 9, .flags = TAKES },
     { .what = "no descriptor", .more = -2, .flags = TAKES },
     { .what = "one descriptor", .more = -1, .flags = TAKES },
     { .what = "three descriptors", .more = 1, .flags = TAKES },

@@ -242,6 +242,10 @@ void share_quiet(struct end *end)
               atomic_load(&conn->tx_error),
         "host %d link %d waits for room: %llu octets of the ring are in use", end->host, end->link,
         (unsigned long long)unfreed);
+    CHECK(srd_stream_has_heard(conn->qp) || !atomic_load(&conn->want_in),
+        "host %d link %d sleeps: its peer has acknowledged %llu messages, and it has seen %llu",
+        end->host, end->link, (unsigned long long)atomic_load(&share->in->told),
+        (unsigned long long)conn->qp->stream.rx.acknowledged);
     CHECK(!end->bell.there || atomic_load(&conn->bell_ended),
         "host %d link %d sleeps, though its peer has rung", end->host, end->link);
 }

@@ -10,6 +10,7 @@
 #include "softrdma/queues/channel.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/queues/qp.h"
+#include "softrdma/connection/internal.h"
 #include "softrdma/share/internal.h"
 
 #include <errno.h>
@@ -405,6 +406,63 @@ static void a_fault_in_a_full_ring_ends_it_at_once(void **state)
         assert_int_equal(wc[i].status, IBV_WC_WR_FLUSH_ERR);
 }
 
+/* Posts a Receive whose memory the device refuses once a message has come for it. */
+static void recv_without_memory(struct end *end, uint64_t wr_id)
+{
+    struct ibv_sge sge = {
+        .addr = (uintptr_t)end->memory, .length = 64, .lkey = end->mr->lkey ^ 0x100
+    };
+    struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+    assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
+}
+
+/*
+ * A Terminate without a header is about the oldest request that is not complete: that is the second, whether or not
+ * this end has looked before at what the peer says of the first.
+ */
+static void what_was_acknowledged_before_a_terminate_succeeds(void **state)
+{
+    struct srd_qp *active = srd_qp_from(pair.active.qp);
+    struct ibv_wc wc[2];
+
+    (void)state;
+    end_recv(&pair.passive, 1, 0, 64);
+    recv_without_memory(&pair.passive, 2);
+    lock_acquire(&active->rx_lock); /* it reads all of it at once */
+    end_post(&pair.active, IBV_WR_SEND, 1, 0, 64, NULL, 0, IBV_SEND_SIGNALED);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, IBV_SEND_SIGNALED);
+    test_poll(pair.passive.cq, 2, wc);
+    assert_int_equal(wc[1].status, IBV_WC_LOC_PROT_ERR);
+    lock_release(&active->rx_lock);
+    test_poll(pair.active.cq, 2, wc);
+    assert_int_equal(wc[0].wr_id, 1);
+    assert_int_equal(wc[0].status, IBV_WC_SUCCESS);
+    assert_int_equal(wc[1].status, IBV_WC_REM_OP_ERR);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+}
+
+/* A thread that finds the ring empty, and then that a Send was acknowledged meanwhile, reads on. */
+static void nobody_rests_beside_an_acknowledgement(void **state)
+{
+    struct srd_conn *active = srd_qp_conn(srd_qp_from(pair.active.qp));
+    struct ibv_wc wc;
+
+    (void)state;
+    end_recv(&pair.passive, 1, 0, 64);
+    lock_acquire(&active->qp->rx_lock);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+    test_poll(pair.passive.cq, 1, &wc);
+    atomic_store(&active->source.attentive, false);
+    assert_false(srd_shared_may_rest(active));
+    lock_release(&active->qp->rx_lock);
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 2);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    srd_conn_unref(active);
+}
+
 /* It says which connection that was: the peer says nothing. */
 static void a_peer_that_breaks_the_memory_loses_its_own_connection(void **state)
 {
@@ -423,6 +481,42 @@ static void a_peer_that_breaks_the_memory_loses_its_own_connection(void **state)
     assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     srd_conn_unref(active);
+}
+
+/* What the peer says it has completes Sends of this end: never more than was sent, never less than before. */
+static void acknowledges_wrongly(uint64_t told)
+{
+    struct srd_conn *passive = srd_qp_conn(srd_qp_from(pair.passive.qp));
+    struct ibv_wc wc;
+
+    end_recv(&pair.active, 7, 0, 64);
+    atomic_store(&passive->share->out->told, told);
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 7);
+    assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    srd_conn_unref(passive);
+}
+
+static void a_peer_that_acknowledges_what_was_not_sent_loses_its_connection(void **state)
+{
+    (void)state;
+    acknowledges_wrongly(1);
+}
+
+static void a_peer_that_takes_an_acknowledgement_back_loses_its_connection(void **state)
+{
+    struct ibv_wc wc;
+
+    (void)state;
+    end_recv(&pair.passive, 1, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+    test_poll(pair.passive.cq, 1, &wc);
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 2);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    acknowledges_wrongly(0);
 }
 
 /* The bell that cannot be read. */
@@ -593,7 +687,11 @@ int main(void)
         TEST(large_messages_go_without_a_thread_of_the_program),
         TEST(what_was_sent_before_the_end_arrives),
         TEST(a_fault_in_a_full_ring_ends_it_at_once),
+        TEST(what_was_acknowledged_before_a_terminate_succeeds),
+        TEST(nobody_rests_beside_an_acknowledgement),
         TEST(a_peer_that_breaks_the_memory_loses_its_own_connection),
+        TEST(a_peer_that_acknowledges_what_was_not_sent_loses_its_connection),
+        TEST(a_peer_that_takes_an_acknowledgement_back_loses_its_connection),
         TEST(an_end_that_cannot_be_woken_ends_the_connection),
         TEST(ends_that_poll_make_no_system_call),
         TEST(a_writer_that_polls_finds_room_without_system_calls),

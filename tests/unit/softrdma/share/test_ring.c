@@ -316,6 +316,34 @@ static void a_reader_that_polls_is_not_rung(void **state)
     assert_false(is_rung(active));
 }
 
+/* What is told is there at once; who dozes is rung for it once it is to be seen, and only then. */
+static void a_word_is_told_and_rung_for(void **state)
+{
+    uint8_t octets[4] = { 0 };
+
+    (void)state;
+    assert_int_equal(atomic_load(srd_share_told(passive)), 0);
+    srd_share_awake(passive);
+    atomic_store(srd_share_tells(active), 7);
+    assert_int_equal(atomic_load(srd_share_told(passive)), 7);
+    assert_int_equal(atomic_load(srd_share_told(active)), 0); /* each direction has its own */
+    srd_share_wake(active);
+    assert_false(is_rung(passive)); /* it polls */
+    assert_true(srd_share_is_quiet(passive));
+    assert_true(srd_share_doze(passive));
+    assert_false(srd_share_is_quiet(passive)); /* a read would have to end the doze */
+    atomic_store(srd_share_tells(active), 8);
+    assert_false(is_rung(passive));
+    srd_share_wake(active);
+    assert_true(is_rung(passive));
+    assert_true(srd_share_answer(passive));
+    srd_share_wake(active); /* once for each doze */
+    assert_false(is_rung(passive));
+    assert_int_equal(write_octets(active, octets, 4), 4);
+    srd_share_awake(passive);
+    assert_false(srd_share_is_quiet(passive));
+}
+
 static void the_end_is_said_and_rung(void **state)
 {
     (void)state;
@@ -799,6 +827,7 @@ int main(void)
         TEST(a_thread_that_polls_looks_for_room_without_a_bell),
         TEST(a_dozing_reader_is_rung_once),
         TEST(a_reader_that_polls_is_not_rung),
+        TEST(a_word_is_told_and_rung_for),
         TEST(the_end_is_said_and_rung),
         TEST(a_peer_that_has_gone_answers_no_more),
         TEST(a_bell_without_memory_ends_it_for_both),
