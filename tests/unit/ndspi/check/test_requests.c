@@ -7,6 +7,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -360,6 +362,25 @@ static void too_many_entries(void)
     close_end(&end);
 }
 
+/* The call refuses it for its length, whatever is behind the entries that a queue takes. */
+static void too_many_entries_are_not_read(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ND2_SGE *list;
+
+    open_end(&end);
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    list = (ND2_SGE *)(pages + page) - 1;
+    *list = (ND2_SGE){ end.memory, 16, end.lkey ^ 0x80000000 };
+    misuse_expect(entries,
+        "IND2QueuePair::Receive, IND2QueuePair %p: 2 entries, and it was made for 1.",
+        (void *)end.qp);
+    assert_int_equal(CALL(end.qp, Receive, NULL, list, 2), (HRESULT)SPEC_ND_DATA_OVERRUN);
+    close_end(&end);
+}
+
 static void too_many_entries_in_version_1(void)
 {
     static ND_RESULT result;
@@ -405,6 +426,7 @@ static const struct misuse_row rows[] = {
     MISUSE_ROW(results_beyond_the_depth_in_a_notify),
     MISUSE_ROW(results_without_room),
     MISUSE_ROW(too_many_entries),
+    MISUSE_ROW(too_many_entries_are_not_read),
     MISUSE_ROW(too_many_entries_in_version_1),
     MISUSE_ROW(inline_data_that_are_too_long),
 };

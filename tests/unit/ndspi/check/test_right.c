@@ -332,6 +332,47 @@ static void fibers_take_turns(void **state)
 }
 #endif
 
+/* ---- stacks of other threads ---- */
+
+static pthread_barrier_t turn;
+static OVERLAPPED *on_its_stack[2];
+
+/* Its functions do not return before the requests have ended. */
+static void *lend_a_stack(void *unused)
+{
+    OVERLAPPED own = { 0 }, lent = { 0 };
+
+    (void)unused;
+    on_its_stack[0] = &own;
+    on_its_stack[1] = &lent;
+    assert_int_equal(CALL(active.cq, Notify, ND_CQ_NOTIFY_ANY, &own), ND_PENDING);
+    pthread_barrier_wait(&turn);
+    pthread_barrier_wait(&turn);
+    assert_int_equal(CALL(active.cq, GetOverlappedResult, &own, FALSE), ND_CANCELED);
+    return NULL;
+}
+
+/* The stack of the first thread is above those of the others: no function of theirs has returned for that. */
+static void threads_call_beside_requests_on_the_stack_of_one(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&turn, NULL, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, lend_a_stack, NULL), 0);
+    pthread_barrier_wait(&turn);
+    assert_int_equal(CALL(active.cq, GetResults, NULL, 0), 0);
+    assert_int_equal(CALL(passive.cq, Notify, ND_CQ_NOTIFY_ANY, on_its_stack[1]), ND_PENDING);
+    assert_int_equal(CALL(active.cq, GetResults, NULL, 0), 0);
+    assert_int_equal(CALL(passive.cq, GetResults, NULL, 0), 0);
+    assert_int_equal(CALL(passive.cq, CancelOverlappedRequests), 0);
+    assert_int_equal(CALL(passive.cq, GetOverlappedResult, on_its_stack[1], FALSE), ND_CANCELED);
+    assert_int_equal(CALL(active.cq, CancelOverlappedRequests), 0);
+    pthread_barrier_wait(&turn);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_barrier_destroy(&turn);
+}
+
 int main(void)
 {
 #define PAIR(test) cmocka_unit_test_setup_teardown(test, open_pair, close_pair)
@@ -345,6 +386,7 @@ int main(void)
         PAIR(region_goes_after_its_connector),
         PAIR(region_is_released_first_at_the_end),
         PAIR(peer_sends_and_leaves),
+        PAIR(threads_call_beside_requests_on_the_stack_of_one),
         PAIR(child_ends_with_what_it_inherits),
 #ifndef __SANITIZE_THREAD__
         PAIR(child_has_objects_of_its_own),
