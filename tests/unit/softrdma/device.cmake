@@ -18,6 +18,7 @@ nd_test(NAME softrdma.meet_pairs SOURCES cm/test_meet_pairs.c pair.c LINK softrd
 nd_test(NAME softrdma.churn SOURCES cm/test_churn.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.device SOURCES device/test_device.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.errno SOURCES device/test_errno.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.limits SOURCES device/test_limits.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.gids SOURCES device/test_gids.c LINK softrdma_internal)
 target_link_options(test_softrdma_gids PRIVATE -Wl,--wrap=getifaddrs,--wrap=freeifaddrs)
 nd_test(NAME softrdma.conn_end SOURCES connection/test_end.c pair.c LINK softrdma_internal)
