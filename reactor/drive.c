@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <pthread.h>
 
+enum { REST_TURNS = 8 };
+
 atomic_uint reactor_activity;
 
 bool reactor_drive_locked(struct reactor_waiter *me)
@@ -210,6 +212,17 @@ static int wait_cancelable(struct wait *wait, uint64_t deadline_ns)
     return result;
 }
 
+/*
+ * What is still to be run: it costs less here than to wake the background thread for it, as reactor_stop would. The
+ * events of two queues that one message ends come so. What asks again and again is left to that thread.
+ */
+static void run_rest(void)
+{
+    for (int i = 0; i < REST_TURNS && atomic_load_explicit(&reactor.any_runs, memory_order_relaxed);
+         i++)
+        reactor_turn_at_once(REACTOR_WAITING, false);
+}
+
 static _Atomic(reactor_before_fn *) before_wait;
 
 void reactor_before_wait(reactor_before_fn *function)
@@ -233,6 +246,8 @@ int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
         wait.drives = join(me);
     result = cancel_state == PTHREAD_CANCEL_ENABLE ? wait_cancelable(&wait, deadline_ns)
                                                    : wait_until(&wait, deadline_ns, cancel_state);
+    if (wait.drives)
+        run_rest();
     end_wait(&wait);
     atomic_fetch_and(&me->word, ~(uint32_t)WAITER_SIGNAL);
     pthread_setcancelstate(state, NULL);

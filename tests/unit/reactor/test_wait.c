@@ -47,6 +47,50 @@ static void test_driver_runs_what_ends_its_wait(void **state)
     probe_remove(&probe);
 }
 
+/* Signals the waiter, and has another source run: in the next turn, which this waiter does not need. */
+static void signal_and_ask(struct probe *probe)
+{
+    reactor_signal(reactor_waiter_self());
+    reactor_run(probe->context);
+}
+
+/* Its wait has ended, but to wake another thread for what is left would cost more than that. */
+static void test_driver_runs_what_is_left_after_its_wait(void **state)
+{
+    struct probe probe, left;
+
+    (void)state;
+    probe_add(&probe);
+    probe_add(&left);
+    probe.then = signal_and_ask;
+    probe.context = &left.source;
+    for (int i = 1; i <= 100; i++) {
+        reactor_run(&probe.source);
+        assert_int_equal(
+            reactor_wait(reactor_waiter_self(), REACTOR_NEVER, PTHREAD_CANCEL_DISABLE), 0);
+        assert_int_equal(left.run, i);
+        assert_int_equal(left.how, REACTOR_WAITING);
+    }
+    probe_remove(&probe);
+    probe_remove(&left);
+}
+
+/* What asks again and again does not keep the thread. */
+static void test_driver_leaves_what_has_no_end(void **state)
+{
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    probe.then = signal_and_ask;
+    probe.context = &probe.source;
+    reactor_run(&probe.source);
+    assert_int_equal(reactor_wait(reactor_waiter_self(), REACTOR_NEVER, PTHREAD_CANCEL_DISABLE), 0);
+    assert_in_range(probe.run, 2, 100);
+    assert_null(reactor.driver);
+    probe_remove(&probe);
+}
+
 static void test_waits_end_at_their_deadline(void **state)
 {
     struct sleeper driver;
@@ -537,6 +581,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signal_before_the_wait_ends_it),
         cmocka_unit_test(test_driver_runs_what_ends_its_wait),
+        cmocka_unit_test(test_driver_runs_what_is_left_after_its_wait),
+        cmocka_unit_test(test_driver_leaves_what_has_no_end),
         cmocka_unit_test(test_waits_end_at_their_deadline),
         cmocka_unit_test(test_sleeping_driver_is_told_of_everything),
         cmocka_unit_test(test_driver_sleeps_until_the_earliest_deadline),
