@@ -50,7 +50,8 @@ struct bench_group {
 
 /* Each makes its group; called once. */
 struct bench_group *bench_wire(void), *bench_fair(void), *bench_winobj(void), *bench_wine(void),
-    *bench_fast_register(void), *bench_ndk(void), *bench_sockets(void), *bench_shm(void);
+    *bench_fast_register(void), *bench_ndk(void), *bench_sockets(void), *bench_shm(void),
+    *bench_idioms(void);
 
 /*
  * bench_device - the group of a device that rdma-core drives.

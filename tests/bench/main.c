@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUPS_MAX = 8 };
+enum { GROUPS_MAX = 9 };
 
 static struct bench_group *groups[GROUPS_MAX + 1]; /* NULL behind the last */
 static bool with_others; /* what is measured in its own way: connections, instructions */
@@ -108,6 +108,7 @@ static void all_groups(void)
     groups[5] = bench_ndk();
     groups[6] = bench_sockets();
     groups[7] = bench_shm();
+    groups[8] = bench_idioms();
     with_others = true;
 }
 

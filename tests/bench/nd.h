@@ -26,7 +26,8 @@ static inline HANDLE nd_port(const struct bench_test *test, HANDLE file)
     return port;
 }
 
-static inline void nd_port_wait(HANDLE port)
+/* Returns the OVERLAPPED of the packet. */
+static inline OVERLAPPED *nd_port_wait(HANDLE port)
 {
     OVERLAPPED *done;
     ULONG_PTR key;
@@ -34,6 +35,7 @@ static inline void nd_port_wait(HANDLE port)
 
     if (!GetQueuedCompletionStatus(port, &octets, &key, &done, INFINITE))
         bench_die("GetQueuedCompletionStatus: %u", (unsigned)GetLastError());
+    return done;
 }
 
 #endif

@@ -17,6 +17,16 @@
 
 enum bench_wait { BENCH_POLL, BENCH_EVENT, BENCH_PORT };
 
+/* How version 2's ends get at their results. A Notify reports results since the last look, too. */
+enum bench_idiom {
+    BENCH_LOOK,         /* look; without a result Notify, and wait */
+    BENCH_NOTIFY_FIRST, /* Notify, wait, look */
+    BENCH_LOOK_TWICE,   /* look, Notify, look, wait */
+    BENCH_ONE_EACH,     /* as BENCH_LOOK, one result a call */
+    BENCH_TWO_QUEUES,   /* one for Sends, one for Receives; Notify of both, wait at their port */
+    BENCH_BESIDE,       /* poll, while another thread sleeps for the results of another queue */
+};
+
 struct bench_test {
     const char *name;     /* as in the keys: "poll_8B" */
     enum bench_wait wait; /* how both sides learn of a message */
@@ -31,6 +41,8 @@ struct bench_test {
     size_t octets;        /* of a message */
     unsigned warmup;      /* messages (round trips) before the clock starts */
     unsigned count;       /* messages (round trips) measured */
+    /* of BENCH_BESIDE, wait says how the other thread sleeps */
+    enum bench_idiom idiom;
 };
 
 enum {

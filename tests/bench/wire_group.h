@@ -36,7 +36,7 @@ struct wire_ratio {
     double aim; /* a time's ratio at most, a throughput's at least; 0: none */
 };
 
-enum { WIRE_TESTS_MAX = 16, WIRE_RATIOS_MAX = 32 };
+enum { WIRE_TESTS_MAX = 24, WIRE_RATIOS_MAX = 32 };
 
 struct wire_group {
     struct bench_group group;

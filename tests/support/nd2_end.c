@@ -40,9 +40,18 @@ static HRESULT nd2_end_region(struct nd2_end *end)
     return ND_SUCCESS;
 }
 
+static HRESULT nd2_end_queue(struct nd2_end *end, ULONG depth, IND2CompletionQueue **cq)
+{
+    ND_END_STEP(end, "CreateCompletionQueue",
+        end->adapter->lpVtbl->CreateCompletionQueue(
+            end->adapter, &IID_IND2CompletionQueue, end->file, depth, 0, 0, (void **)cq));
+    return ND_SUCCESS;
+}
+
 HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
 {
     struct sockaddr_in local = nd_end_address(options->local_be, 0);
+    HRESULT hr;
 
     *end = (struct nd2_end){ .memory_octets = options->memory_octets,
         .local_be = options->local_be,
@@ -54,13 +63,15 @@ HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
             &IID_IND2Adapter, (struct sockaddr *)&local, sizeof local, (void **)&end->adapter));
     ND_END_STEP(end, "CreateOverlappedFile",
         end->adapter->lpVtbl->CreateOverlappedFile(end->adapter, &end->file));
-    ND_END_STEP(end, "CreateCompletionQueue",
-        end->adapter->lpVtbl->CreateCompletionQueue(end->adapter, &IID_IND2CompletionQueue,
-            end->file, 2 * options->depth, 0, 0, (void **)&end->cq));
+    hr = nd2_end_queue(end, 2 * options->depth, &end->cq);
+    if (!FAILED(hr) && options->two_queues)
+        hr = nd2_end_queue(end, 2 * options->depth, &end->sends);
+    if (FAILED(hr))
+        return hr;
     ND_END_STEP(end, "CreateQueuePair",
         end->adapter->lpVtbl->CreateQueuePair(end->adapter, &IID_IND2QueuePair, (IUnknown *)end->cq,
-            (IUnknown *)end->cq, end, options->depth, options->depth, 1, 1, options->inline_octets,
-            (void **)&end->qp));
+            (IUnknown *)(end->sends ? end->sends : end->cq), end, options->depth, options->depth, 1,
+            1, options->inline_octets, (void **)&end->qp));
     ND_END_STEP(end, "CreateConnector",
         end->adapter->lpVtbl->CreateConnector(
             end->adapter, &IID_IND2Connector, end->file, (void **)&end->connector));
@@ -146,6 +157,7 @@ void nd2_end_close(struct nd2_end *end)
     ND_END_RELEASE(end->listener);
     ND_END_RELEASE(end->connector);
     ND_END_RELEASE(end->qp);
+    ND_END_RELEASE(end->sends);
     ND_END_RELEASE(end->cq);
     if (end->mr)
         nd2_end_finish(end, end->mr, end->mr->lpVtbl->Deregister(end->mr, nd2_end_fresh(end)));

@@ -13,12 +13,14 @@ struct nd2_end_options {
     size_t memory_octets; /* one region of so much, with all rights */
     ULONG inline_octets;
     ULONG local_be, peer_be; /* addresses (nd_end_address); peer_be: where to connect to */
+    BOOL two_queues;         /* Sends have a completion queue of their own */
 };
 
 struct nd2_end {
     IND2Adapter *adapter;
     HANDLE file;
-    IND2CompletionQueue *cq; /* of both queues */
+    IND2CompletionQueue *cq;    /* of both queues; two_queues: of Receives */
+    IND2CompletionQueue *sends; /* two_queues: of Sends; otherwise NULL */
     IND2QueuePair *qp;
     IND2Connector *connector;
     IND2Listener *listener; /* passive end, until accepted */
