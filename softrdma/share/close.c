@@ -61,7 +61,7 @@ static void run(void *unused)
 static void start_locked(void)
 {
     lock_assert_held(&lock);
-    if (process == getpid() || list_empty(&all))
+    if (list_empty(&all) || process == getpid())
         return;
     process = getpid();
     if (thread_start_detached("softrdma-close", run, NULL))
@@ -85,16 +85,19 @@ static bool is_empty(int fd)
            !shutdown(fd, SHUT_RDWR) && !ioctl(fd, FIONREAD, &queued) && !queued;
 }
 
-/* Memory, or a TCP socket whose close does not wait. */
+/*
+ * Memory, or a TCP socket whose close does not wait. Each connection that shares memory closes one of those, so they
+ * are asked for first.
+ */
 static bool is_hasty(int fd)
 {
     struct linger linger;
     socklen_t octets = sizeof(linger);
+    int protocol = option(fd, SO_PROTOCOL); /* -1: no socket */
 
-    if (fcntl(fd, F_GET_SEALS) >= 0)
-        return true;
-    return option(fd, SO_PROTOCOL) == IPPROTO_TCP &&
-           !getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &octets) && !linger.l_onoff;
+    if (protocol == IPPROTO_TCP)
+        return !getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &octets) && !linger.l_onoff;
+    return protocol < 0 && fcntl(fd, F_GET_SEALS) >= 0;
 }
 
 void srd_close_foreign(int fd)
