@@ -4,10 +4,8 @@
  * memory since: the program has unmapped it, or cut the file behind it. The access then fails, and with it the request,
  * as an access by the kernel does (EFAULT); without a guard it would end the process.
  *
- * The guard is a handler of SIGSEGV and SIGBUS. It passes other faults on to the handler that was there before, as if
- * this one did not exist; so it does with a fault within an access when the memory is mapped and only protected, and
- * the program has a handler, which may resolve the fault (pages under write watch, a collector's barriers). A handler
- * that the process installs later replaces this one, and has to pass unknown faults on.
+ * The guard is that of util/guard.h, which says what other handlers of the process see. Memory that is mapped and
+ * protected has failed, too, unless the program's own handler mends the fault.
  *
  * Threads: any. An access takes no lock and makes no system call; it may be made with locks held.
  */

@@ -38,6 +38,7 @@ nd_test(NAME softrdma.cm_faults SOURCES cm/test_faults.c pair.c LINK softrdma_in
 target_link_options(test_softrdma_cm_faults PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=srd_buffer_map)
 nd_test(NAME softrdma.unmapped SOURCES memory/test_unmapped.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.handlers SOURCES memory/test_handlers.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.turns SOURCES connection/test_turns.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_turns PRIVATE -Wl,--wrap=srd_stream_tx_done,--wrap=reactor_turn_at_once)
 nd_test(NAME softrdma.absent SOURCES device/test_absent.c pair.c LINK softrdma_internal
@@ -64,6 +65,6 @@ nd_path(shm softrdma.idioms softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed softrdma.patience_tcp) # count the calls on TCP's sockets
 # Two ends in one process.
 foreach(name connect cq cq_ex sleep background memory cm churn device conn_end cm_waits cm_faults exchange unmapped
-        turns idle)
+        handlers turns idle)
     nd_both_ways(softrdma.${name} test_softrdma_${name})
 endforeach()

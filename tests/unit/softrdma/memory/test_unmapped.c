@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -374,96 +373,6 @@ static void end_while_it_is_being_sent(void **state)
     }
 }
 
-/* --- what is none of the device's business ----------------------------------------------------------------------- */
-
-enum { HEARD = 42 };
-
-static void *fault_at;
-
-static void on_fault(int sig, siginfo_t *info, void *context)
-{
-    sigset_t now;
-
-    sigprocmask(SIG_SETMASK, NULL, &now);
-    _exit(context && info->si_addr == fault_at && sigismember(&now, SIGUSR1) == 1 &&
-                  sigismember(&now, sig) == 1
-              ? HEARD
-              : 1);
-}
-
-static void touch(void)
-{
-    fault_at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    munmap(fault_at, 4096);
-    *(volatile char *)fault_at = 1;
-}
-
-static void send_it(void)
-{
-    fault_at = NULL;
-    raise(SIGSEGV);
-}
-
-/* The wait status of a child that has opened the device, and then does it. */
-static int status_of_child(
-    void (*handler)(int, siginfo_t *, void *), sighandler_t plain, void (*act)(void))
-{
-    pid_t child = fork();
-    int status;
-
-    assert_true(child >= 0);
-    if (!child) {
-        struct sigaction action = { .sa_flags = SA_SIGINFO, .sa_sigaction = handler };
-        struct end end;
-
-        if (handler) {
-            sigaddset(&action.sa_mask, SIGUSR1);
-            sigaction(SIGSEGV, &action, NULL);
-        } else {
-            signal(SIGSEGV, plain);
-        }
-        end_open(&end);
-        act();
-        _exit(HEARD + 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
-/* These come first: the handlers stand from the first device on. */
-static void other_faults_are_those_of_the_handler_before(void **state)
-{
-    int status = status_of_child(on_fault, NULL, touch);
-
-    (void)state;
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), HEARD);
-}
-
-static void other_faults_end_the_process_otherwise(void **state)
-{
-    int status = status_of_child(NULL, SIG_DFL, touch);
-
-    (void)state;
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGSEGV);
-    status = status_of_child(NULL, SIG_IGN, touch); /* Linux: a fault is not ignored */
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGSEGV);
-}
-
-static void signals_that_are_sent(void **state)
-{
-    int status = status_of_child(NULL, SIG_DFL, send_it);
-
-    (void)state;
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGSEGV);
-    status = status_of_child(NULL, SIG_IGN, send_it);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), HEARD + 1);
-}
-
 /* There is no file to be cut where there is no memory. */
 #define MOST_OF(way)                                                                               \
     cmocka_unit_test_prestate(send_or_write_from_it, (void *)&(way)),                              \
@@ -478,9 +387,6 @@ static void signals_that_are_sent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_faults_are_those_of_the_handler_before),
-        cmocka_unit_test(other_faults_end_the_process_otherwise),
-        cmocka_unit_test(signals_that_are_sent),
         ALL_OF(whole),
         ALL_OF(pages),
 #ifndef UNDER_SANITIZER

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.c - see guard.h. */
+#include "util/guard.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+_Thread_local struct guard *volatile guard_under_way;
+
+enum { SEGV, BUS, SIGNALS };
+static const int signals[SIGNALS] = { SIGSEGV, SIGBUS };
+static struct sigaction before[SIGNALS]; /* what was installed when this was */
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+/* As the kernel would have done it. The signal mask is what the handler asked for: ours has its mask and flags. */
+static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *context)
+{
+    struct sigaction action = *to, plain = { .sa_handler = SIG_DFL };
+    bool by_processor = info->si_code > 0;
+
+    if (is_handler(&action)) {
+        if (action.sa_flags & (int)SA_RESETHAND)
+            *to = plain;
+        if (action.sa_flags & SA_SIGINFO)
+            action.sa_sigaction(sig, info, context);
+        else
+            action.sa_handler(sig);
+        return;
+    }
+    if (action.sa_handler == SIG_IGN && !by_processor)
+        return;
+    sigaction(
+        sig, &plain, NULL); /* a fault comes again after the return, what was sent is sent again */
+    if (!by_processor)
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+}
+
+/* No mapping can be there; an x86 processor does not say what address it was. */
+static bool is_nowhere(const struct guard *guard, const siginfo_t *info)
+{
+    return info->si_code == SI_KERNEL && (uint64_t)guard->at >> 47;
+}
+
+static bool is_of_other(const struct guard *guard, const siginfo_t *info)
+{
+    return (uintptr_t)info->si_addr - guard->other_at < guard->other_octets;
+}
+
+/* Whether the access under way caused the fault. */
+static bool is_ours(const struct guard *guard, const siginfo_t *info)
+{
+    if (!guard || info->si_code <= 0)
+        return false;
+    return is_nowhere(guard, info) || is_of_other(guard, info) ||
+           (uintptr_t)info->si_addr - guard->at < guard->octets;
+}
+
+/* Whether a handler may mend it, and knows the calling thread. */
+static bool may_mend(
+    const struct guard *guard, const siginfo_t *info, const struct sigaction *other)
+{
+    stack_t stack;
+
+    if (info->si_signo != SIGSEGV || info->si_code != SEGV_ACCERR || is_of_other(guard, info) ||
+        !is_handler(other))
+        return false;
+    return !(other->sa_flags & SA_ONSTACK) ||
+           (sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE));
+}
+
+/* Where the thread goes on after the signal. */
+static uintptr_t next_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+#error "which register has the next instruction?"
+#endif
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    struct sigaction *other = &before[sig == SIGBUS ? BUS : SEGV];
+    struct guard *guard = guard_under_way;
+    sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+
+    if (!is_ours(guard, info)) {
+        pass_on(other, sig, info, context);
+        return;
+    }
+    if (may_mend(guard, info, other)) {
+        uintptr_t next = next_of(context);
+
+        pass_on(other, sig, info, context);
+        if (next_of(context) == next)
+            return;
+    }
+    guard_under_way = NULL;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    _longjmp(guard->env, is_of_other(guard, info) ? GUARD_FAULT_OTHER : GUARD_FAULT);
+}
+
+static void install(void)
+{
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction action;
+
+        sigaction(signals[i], NULL, &before[i]);
+        action = before[i];
+        if (!is_handler(&action)) {
+            sigemptyset(&action.sa_mask);
+            action.sa_flags = 0;
+        }
+        action.sa_flags = (action.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+        action.sa_sigaction = on_fault;
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+void guard_install(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, install);
+}
