@@ -113,7 +113,9 @@ HRESULT WINAPI DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *out)
 {
     struct nd_create_call call = { .clsid = clsid, .iid = iid };
 
-    return out ? create(ND_CALL_GET_CLASS_OBJECT, &call, out) : E_POINTER;
+    if (!out)
+        return E_POINTER;
+    return nd_out_wrong(out) ? ND_ACCESS_FAULT : create(ND_CALL_GET_CLASS_OBJECT, &call, out);
 }
 
 HRESULT WINAPI DllCanUnloadNow(VOID)
@@ -148,6 +150,8 @@ static HRESULT STDMETHODCALLTYPE factory_CreateInstance(
 
     if (!out)
         return E_POINTER;
+    if (nd_out_wrong(out))
+        return ND_ACCESS_FAULT;
     *out = NULL;
     return outer ? CLASS_E_NOAGGREGATION : create(ND_CALL_CREATE_INSTANCE, &call, out);
 }

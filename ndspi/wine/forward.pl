@@ -17,20 +17,28 @@ my $scalar = qr/ULONG|USHORT|DWORD|INT|BOOL|SIZE_T|UINT32|UINT64|ULONGLONG|KAFFI
 my $data = qr/VOID|ND2?_ADAPTER_INFO|ND2?_SGE|ND2?_RESULT|ND_MW_DESCRIPTOR|USHORT|ULONG|SIZE_T|UINT64|KAFFINITY|HANDLE|ND_MR_HANDLE/;
 my %returns = map { $_ => 1 } qw(HRESULT VOID ULONG SIZE_T UINT32 HANDLE);
 
-# [name, [[returns, method, [[type, name, kind]...]]...]]...; kinds: plain, object, made, address, address_out, list,
-# overlapped
+# [name, [[returns, method, [[type, name, kind]...]]...]]...; kinds: plain, object, made, iid, address, address_out,
+# list, overlapped, entries, data, data_out, descriptor, one (a value that the method stores), result, results
 my @interfaces = parse($header);
 
 sub kind_of {
     my ($type, $name, $method) = @_;
-    return 'plain' if $type =~ /^$scalar$/ || $type eq 'REFIID';
+    return 'plain' if $type =~ /^$scalar$/;
+    return 'iid' if $type eq 'REFIID';
     return 'overlapped' if $type eq 'OVERLAPPED *';
     return 'object' if $type =~ /^(IUnknown|IND\w+) \*$/;
     return 'made' if $type =~ /^IND\w+ \*\*$/ || $type eq 'VOID **';
     return 'address' if $type eq 'const struct sockaddr *';
     return 'address_out' if $type eq 'struct sockaddr *';
     return 'list' if $type eq 'SOCKET_ADDRESS_LIST *';
-    return 'plain' if $type =~ /^(const )?$data \*$/ || $type eq 'ND_RESULT **';
+    return 'entries' if $type =~ /^const ND2?_SGE \*$/;
+    return 'descriptor' if $type eq 'const ND_MW_DESCRIPTOR *';
+    return 'results' if $type eq 'ND2_RESULT *' || $type eq 'ND_RESULT **';
+    return 'result' if $type eq 'ND_RESULT *';
+    return 'data' if $type eq 'const VOID *' && $name eq 'pPrivateData';
+    return 'data_out' if $type eq 'VOID *' && $name eq 'pPrivateData';
+    return 'one' if $type =~ /^($scalar|ND_MW_DESCRIPTOR) \*$/;
+    return 'plain' if $type =~ /^(const )?$data \*$/;
     die "$header: $method: no way is known for \"$type $name\"\n";
 }
 
@@ -103,12 +111,13 @@ sub pe_method {
     my ($returns, $name, $parameters) = @$method;
     my $call = "${interface}_${name}";
     my $list = join '', map { ", " . ("$_->[0] $_->[1]" =~ s/\* /*/r) } @$parameters;
-    my (@before, @values, @after);
+    my (@before, @values, @after, @objects);
     my ($made) = grep { $_->[2] eq 'made' } @$parameters;
 
     for my $p (@$parameters) {
         my $value = $p->[1];
         if ($p->[2] eq 'object') {
+            push @objects, $value;
             push @before, "IUnknown *held_$value = NULL;";
             push @after, "nd_proxy_drop(held_$value);";
             $value = "nd_proxy_reach((IUnknown *)$value, &held_$value)";
@@ -120,6 +129,8 @@ sub pe_method {
     }
     print "\nstatic $returns STDMETHODCALLTYPE ${call}_($interface *iface$list)\n{\n";
     print "    $_\n" for @before;
+    my @wrong = ((map { "nd_proxy_wrong((IUnknown *)$_)" } @objects), ($made ? "nd_out_wrong($made->[1])" : ()));
+    print "    if (" . join(' || ', @wrong) . ")\n        return ND_ACCESS_FAULT;\n" if @wrong;
     if ($name =~ /^Register/) {
         my ($writes) = grep { $_->[1] eq 'flags' } @$parameters;
         my ($buffer, $size) = ($parameters->[0][1], $parameters->[1][1]);
@@ -179,33 +190,111 @@ sub pe {
     print "};\n";
 }
 
+# How a parameter passes: what comes before the native call, the argument, and what comes after (argument.h).
+sub crossing {
+    my ($type, $p, $kind, $next, $keeps) = @_;
+    my $given = "call->$p";
+
+    return ([], $given, []) if $kind =~ /^(plain|object|made|results)$/;
+    return (["nd_wine_readable($given, sizeof(IID));"], $given, []) if $kind eq 'iid';
+    return (["nd_wine_writable($given, sizeof(*$given));"], $given, []) if $kind =~ /^(overlapped|result)$/;
+    return (["struct sockaddr_storage $p;"], "nd_wine_address_in($given, call->$next, &$p)", []) if $kind eq 'address';
+    return (["nd_wine_writable($given, call->$next && *call->$next ? 1 : 0);"], $given,
+        ["nd_wine_list_out(call->result, $given, call->$next ? *call->$next : 0);"]) if $kind eq 'list';
+    if ($kind eq 'entries') {
+        my ($entry) = $type =~ /^const (\w+)/;
+        return (["$entry $p\[ND_WINE_ENTRIES];"], "nd_wine_list($p, $given, call->$next, sizeof(*$p))", []);
+    }
+    return (["char $p\[ND_WINE_DATA];"], "nd_wine_data_in($p, $given, call->$next)", []) if $kind eq 'data';
+    if ($kind eq 'descriptor') {
+        return (["ND_MW_DESCRIPTOR $p;", "if ($given)", "    $p = *$given;"], "$given ? &$p : NULL", []);
+    }
+    if ($kind eq 'one') {
+        my ($one) = $type =~ /^(.*) \*$/;
+        # Another thread may see the end of an overlapped request before this call returns.
+        return (["nd_wine_writable($given, sizeof(*$given));"], $given, []) if $keeps;
+        return (["$one $p = { 0 }, ${p}_was = { 0 };", "nd_wine_writable($given, sizeof(*$given));", "if ($given)",
+                "    $p = ${p}_was = *$given;"], "$given ? &$p : NULL",
+            ["if ($given && memcmp(&$p, &${p}_was, sizeof($p)) != 0)", "    *$given = $p;"]);
+    }
+    # The value before is the room, that after what was stored, or has to be.
+    die "no way for $kind\n" unless $kind =~ /^(data_out|address_out)$/;
+    my $stored = $kind eq 'data_out' ? "(call->result == ND_SUCCESS || call->result == ND_BUFFER_OVERFLOW)"
+                                     : "call->result == ND_SUCCESS";
+    my $made = $kind eq 'data_out' ? "char $p\[ND_WINE_DATA]" : "struct sockaddr_storage $p";
+    my $address = $kind eq 'data_out' ? $p : "(struct sockaddr *)&$p";
+    my @translate = $kind eq 'data_out' ? () : ("nd_wine_address_out(call->result, $address);");
+    return (["$made;", "nd_wine_writable($given, call->$next && *call->$next ? 1 : 0);"], "$given ? $address : NULL",
+        [@translate, "if ($given && call->$next && $stored)",
+            "    memcpy($given, $address, nd_wine_room($next < ${next}_was ? $next : ${next}_was));"]);
+}
+
+# What an inline request reads is the program's, too.
+sub inline_data {
+    my ($name, $parameters) = @_;
+    my ($list) = grep { $_->[2] eq 'entries' } @$parameters;
+    my ($flags) = grep { $_->[1] =~ /^flags$/i } @$parameters;
+
+    return () unless $list && $name =~ /^(Send|SendAndInvalidate|Write)$/;
+    return ("nd_wine_inline_v1(call->$list->[1], call->nSge);") if $list->[0] eq 'const ND_SGE *';
+    return ("if (call->$flags->[1] & ND_OP_FLAG_INLINE)", "    nd_wine_inline_v2(call->$list->[1], call->nSge);");
+}
+
+# In parts, each of which has its copy.
+sub get_results {
+    my ($call, $results, $room) = @_;
+    my ($type, $name) = @$results;
+    my ($entry) = $type =~ /^(.*)\*$/;
+    print <<"TEXT";
+
+static int32_t ${call}_(void *args)
+{
+    struct ${call}_call *call = args;
+    ${entry}part[ND_WINE_RESULTS];
+    size_t room, got;
+
+    if (call->$room)
+        (void)*(const volatile char *)call->$name;
+    call->result = 0;
+    nd_wine_enter();
+    do {
+        room = call->$room - call->result < ND_WINE_RESULTS ? call->$room - call->result : ND_WINE_RESULTS;
+        got = call->native->lpVtbl->GetResults(call->native, part, room);
+        nd_wine_leave();
+        if (got)
+            memcpy(call->$name + call->result, part, got * sizeof(*part));
+        call->result += got;
+    } while (got == ND_WINE_RESULTS && call->result < call->$room);
+    return 0;
+}
+TEXT
+}
+
 sub unix_method {
     my ($interface, $method) = @_;
     my ($returns, $name, $parameters) = @$method;
     my $call = "${interface}_${name}";
-    my $settles = $name =~ /^Cancel/ || grep { $_->[2] eq 'overlapped' } @$parameters;
+    my $overlapped = grep { $_->[2] eq 'overlapped' } @$parameters;
+    my $settles = $name =~ /^Cancel/ || $overlapped;
     my (@before, @after, @arguments);
 
+    return get_results($call, $parameters->[0], $parameters->[1][1]) if $name eq 'GetResults';
     for my $n (0 .. $#$parameters) {
-        my ($type, $p, $kind) = @{$parameters->[$n]};
         my $next = $n < $#$parameters ? $parameters->[$n + 1][1] : '';
-        my $argument = "call->$p";
-        if ($kind eq 'address') {
-            push @before, "struct sockaddr_storage $p;";
-            $argument = "nd_wine_address_in(call->$p, call->$next, &$p)";
-        } elsif ($kind eq 'address_out') {
-            push @after, "nd_wine_address_out(call->result, call->$p);";
-        } elsif ($kind eq 'list') {
-            push @after, "nd_wine_list_out(call->result, call->$p, call->$next ? *call->$next : 0);";
-        }
+        my ($first, $argument, $last) =
+            crossing($parameters->[$n]->@*, $next, $overlapped && $name ne 'GetOverlappedResult');
+        push @before, @$first;
         push @arguments, $argument;
+        unshift @after, @$last;
     }
+    push @before, inline_data($name, $parameters);
     print "\nstatic int32_t ${call}_(void *args)\n{\n    struct ${call}_call *call = args;\n";
     print "    $_\n" for @before;
     print "\n    nd_wine_enter();\n    " . ($returns eq 'VOID' ? '' : 'call->result = ');
     print "call->native->lpVtbl->$name(" . join(', ', 'call->native', @arguments) . ");\n";
+    print "    nd_wine_leave" . ($settles ? '_settled' : '') . "();\n";
     print "    $_\n" for @after;
-    print "    nd_wine_leave" . ($settles ? '_settled' : '') . "();\n    return 0;\n}\n";
+    print "    return 0;\n}\n";
 }
 
 sub unix {

@@ -25,6 +25,24 @@ static bool is_proxy(const IUnknown *given)
     return vtable >= ours && vtable < ours + sizeof(nd_vtables);
 }
 
+/* IsBadReadPtr and its kind are racy, but what they miss faults as it does in any library. */
+bool nd_proxy_wrong(IUnknown *given)
+{
+    return given && (IsBadReadPtr(given, sizeof(given->lpVtbl)) ||
+                        IsBadReadPtr(given->lpVtbl, sizeof(*given->lpVtbl)) ||
+                        IsBadCodePtr((FARPROC)(ULONG_PTR)given->lpVtbl->QueryInterface));
+}
+
+bool nd_out_wrong(VOID *out)
+{
+    return out && IsBadWritePtr(out, sizeof(VOID *));
+}
+
+static bool iid_wrong(REFIID iid)
+{
+    return iid && IsBadReadPtr(iid, sizeof(*iid));
+}
+
 VOID *nd_proxy_reach(IUnknown *given, IUnknown **held)
 {
     VOID *found;
@@ -96,6 +114,8 @@ HRESULT nd_proxy_query(IUnknown *iface, REFIID iid, VOID **out)
     struct nd_query_interface_call call = { nd_proxy_native(iface), iid, out ? &native : NULL, 0 };
     HRESULT failed;
 
+    if (iid_wrong(iid) || nd_out_wrong(out))
+        return ND_ACCESS_FAULT;
     if (out && iid && IsEqualIID(iid, &iid_proxy)) {
         nd_proxy_addref(iface);
         *out = iface;

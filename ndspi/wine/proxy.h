@@ -51,6 +51,13 @@ static inline VOID *nd_proxy_native(VOID *iface)
     return ((struct nd_proxy *)iface)->native;
 }
 
+/* What Wine returns for a call that faults on the other side; here the program's pointers are looked at before. */
+#define ND_ACCESS_FAULT ((HRESULT)0xC0000005)
+
+/* Whether that is no interface, but not NULL; or no place for a pointer, but not NULL. */
+bool nd_proxy_wrong(IUnknown *given);
+bool nd_out_wrong(VOID *out);
+
 /*
  * nd_proxy_reach - the native object behind an interface that the program hands in.
  * given  in: ours, one that wraps ours, foreign, or NULL

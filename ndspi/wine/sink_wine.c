@@ -5,6 +5,7 @@
  */
 #include "ndspi/wine/sink_wine.h"
 
+#include "ndspi/wine/argument.h"
 #include "ndspi/wine/file.h"
 #include "ndspi/wine/nt.h"
 
@@ -99,16 +100,20 @@ static struct ending *get_spare(void)
     return node ? (struct ending *)list_entry(node, struct nd_delivery, link) : NULL;
 }
 
-/* Reads the event before it stores the status: from then on the structure may be gone. */
+/*
+ * A program that has freed the structure of a pending request gets the packet still, as on Windows, and no event.
+ * nd_wine_mark reads the event before it stores the status: from then on the structure may be gone.
+ */
 static void deliver_ending(struct nd_delivery *delivery)
 {
     struct ending *ending = (struct ending *)delivery;
     OVERLAPPED *overlapped = ending->overlapped;
-    HANDLE tagged = overlapped->hEvent, event = untagged(tagged);
+    HANDLE tagged, event;
 
-    overlapped->InternalHigh = 0;
-    atomic_store_explicit(
-        internal_of(overlapped), (ULONG_PTR)(ULONG)ending->status, memory_order_release);
+    if (!nd_wine_mark(overlapped, (ULONG_PTR)(ULONG)ending->status, &tagged))
+        log_limited(LOG_WARN, LOG_WIN, "the OVERLAPPED at %p of a request that ends is gone",
+            (void *)overlapped);
+    event = untagged(tagged);
     if (tagged != event) /* no packet */
         NT(NtSetEvent, event, NULL);
     else
@@ -138,14 +143,13 @@ static void unreserve(struct nd_sink_file *file)
     free(get_spare());
 }
 
+/* The event is reset after the store: nothing sets it before the request can end. */
 static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
 {
     HANDLE event;
 
-    if ((event = untagged(overlapped->hEvent)))
+    if (nd_wine_mark(overlapped, STATUS_PENDING, &event) && (event = untagged(event)))
         NT(NtResetEvent, event, NULL);
-    overlapped->InternalHigh = 0;
-    atomic_store_explicit(internal_of(overlapped), STATUS_PENDING, memory_order_release);
     nd_wine_file_began(file_of(file));
 }
 
@@ -193,5 +197,6 @@ const struct nd_sink nd_sink_wine = {
     .start = start,
     .complete = complete,
     .result = result,
+    .store = nd_wine_store,
     .forget = nd_wine_file_forget,
 };

@@ -7,9 +7,12 @@
 #include "ndspi/wine/nt.h"
 #include "ndspi/wine/sink_wine.h"
 
+#include "util/guard.h"
+
 int32_t nd_call_start(void *args)
 {
     (void)args;
+    guard_install();
     return nd_nt_init() && nd_deliver_init(nd_wine_files_look) ? 0 : -1;
 }
 
@@ -57,6 +60,8 @@ int32_t nd_call_get_class_object(void *args)
     struct nd_create_call *call = args;
     void *object = NULL;
 
+    nd_wine_readable(call->clsid, sizeof(*call->clsid));
+    nd_wine_readable(call->iid, sizeof(*call->iid));
     nd_wine_enter();
     call->result = nd_get_class_object(&nd_sink_wine, call->clsid, call->iid, &object);
     describe(call, object);
@@ -69,6 +74,7 @@ int32_t nd_call_create_instance(void *args)
     struct nd_create_call *call = args;
     void *object = NULL;
 
+    nd_wine_readable(call->iid, sizeof(*call->iid));
     nd_wine_enter();
     call->result = call->native->lpVtbl->CreateInstance(call->native, NULL, call->iid, &object);
     describe(call, object);

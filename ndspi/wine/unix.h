@@ -11,6 +11,7 @@
 #include "ndspi/wine/calls.h"
 
 #include "ndspi/wine/address.h"
+#include "ndspi/wine/argument.h"
 #include "ndspi/wine/deliver.h"
 
 typedef int32_t nd_wine_call(void *args);

@@ -86,8 +86,8 @@ static void flush_broken(struct nd_qp *qp)
 /* Chooses the path that GetResults takes next. */
 static void choose_way_locked(struct nd_cq *cq)
 {
-    bool open = !cq->count && !cq->waiting && !cq->failed && !cq->closed && !cq->refused &&
-                !cq->taking && list_empty(&cq->closing) && list_empty(&cq->batches);
+    bool open = !cq->guarded && !cq->count && !cq->waiting && !cq->failed && !cq->closed &&
+                !cq->refused && !cq->taking && list_empty(&cq->closing) && list_empty(&cq->batches);
 
     cq->poll.counted = open && nd_cq_may_pass_locked(cq);
     cq->poll.usual_room = open && !cq->poll.counted ? ND_CQ_BATCH : 0;
@@ -281,7 +281,8 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     list_init(&cq->broken);
     if (!make_device_queue(cq, capacity_for(adapter, depth)) && !make_device_queue(cq, depth))
         return nd_status_from_errno(errno ? errno : ENOMEM);
-    cq->poll.usual_room = ND_CQ_BATCH;
+    cq->guarded = adapter->dialect->index == ND_V1 && adapter->sink->store;
+    cq->poll.usual_room = cq->guarded ? 0 : ND_CQ_BATCH;
     cq->depth = depth;
     cq->affinity = affinity;
     if (adapter->verbs->mark_solicited) {

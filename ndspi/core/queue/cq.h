@@ -121,7 +121,8 @@ struct nd_cq {
     uint64_t arrived_perhaps;   /* ... at the last Receive that may have been solicited ... */
     uint64_t solicited_since;   /* ... when the first SOLICITED of those that wait was issued */
     bool marks;                 /* the device marks solicited Receives */
-    bool moderated;             /* the device holds its events back (moderation.h) */
+    bool guarded;   /* results of version 1 go by nd_sink.store, which keeps the fast path closed */
+    bool moderated; /* the device holds its events back (moderation.h) */
 
     unsigned waiting; /* mask of pending kinds */
     enum nd_cq_arming armed;

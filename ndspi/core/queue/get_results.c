@@ -6,6 +6,8 @@
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/srq.h"
 
+#include "util/log.h"
+
 #include <string.h>
 
 const uint32_t nd_operations[] = {
@@ -18,12 +20,17 @@ const uint32_t nd_operations[] = {
     [ND_REQUEST_TYPE_FAST_REGISTER] = ND_OPERATION_FAST_REGISTER,
 };
 
-static void hand_out_v1(const ND2_RESULT *result, ND_RESULT **slot)
+static void hand_out_v1(const struct nd_cq *cq, const ND2_RESULT *result, ND_RESULT **slot)
 {
     ND_RESULT *own = result->RequestContext;
+    const ND_RESULT stored = { .Status = result->Status,
+        .BytesTransferred = result->BytesTransferred };
 
-    own->Status = result->Status;
-    own->BytesTransferred = result->BytesTransferred;
+    if (!cq->guarded)
+        *own = stored;
+    else if (!cq->adapter->sink->store(own, &stored, sizeof(stored)))
+        log_limited(
+            LOG_WARN, LOG_CQ, "the ND_RESULT at %p of a finished request is gone", (void *)own);
     *slot = own;
 }
 
@@ -50,7 +57,7 @@ static void hand_out(
 {
     switch (cq->adapter->dialect->index) {
     case ND_V2: ((ND2_RESULT *)results)[at] = entry->result; break;
-    case ND_V1: hand_out_v1(&entry->result, (ND_RESULT **)results + at); break;
+    case ND_V1: hand_out_v1(cq, &entry->result, (ND_RESULT **)results + at); break;
     default: hand_out_kernel(entry, (char *)results + at * cq->poll.size, cq->poll.size); break;
     }
 }
