@@ -22,9 +22,16 @@ enum {
     WINE_COMPLETE_ASYNC = 0x120348, /* IOCTL_AFD_WINE_COMPLETE_ASYNC */
 };
 
+/*
+ * The listed files, oldest first, and by the values of their handles: a program has thousands of files, and to ask Wine
+ * what is behind a handle is a call to its server.
+ */
+enum { PLACES = 1024 };
 static struct lock files_lock = LOCK_INIT(LOCK_WINE_FILES, "Wine's files");
 static uint64_t last_number;
 static struct list_head files = { { &files.n, &files.n } };
+static struct list_node *swept = &files.n; /* where sweep goes on */
+static struct nd_wine_name *places[PLACES];
 
 static struct nd_wine_file *file_of(struct list_node *node)
 {
@@ -54,34 +61,97 @@ void nd_wine_file_unref(struct nd_wine_file *file)
         nd_deliver(&file->end);
 }
 
+/* ---- by handle ---- */
+
+static struct nd_wine_name **chain_of(HANDLE handle)
+{
+    return &places[(ULONG_PTR)handle / 4 % PLACES]; /* the values are multiples of 4 */
+}
+
+static void drop_name_locked(struct nd_wine_name *name)
+{
+    struct nd_wine_name **at = chain_of(name->handle);
+
+    lock_assert_held(&files_lock);
+    while (*at && *at != name)
+        at = &(*at)->next;
+    if (*at)
+        *at = name->next;
+}
+
+/* The newest comes first: a value belongs to another file when the program has closed its handle. */
+static void set_name_locked(struct nd_wine_file *file, struct nd_wine_name *name, HANDLE handle)
+{
+    struct nd_wine_name **at = chain_of(handle);
+
+    lock_assert_held(&files_lock);
+    drop_name_locked(name);
+    *name = (struct nd_wine_name){ *at, file, handle };
+    *at = name;
+}
+
+/* The file that was known by this value last, referenced; NULL. */
+static struct nd_wine_file *find_name(HANDLE handle, const void *owner)
+{
+    struct nd_wine_file *found = NULL;
+    struct nd_wine_name *name;
+
+    lock_acquire(&files_lock);
+    for (name = *chain_of(handle); name && !found; name = name->next)
+        if (name->handle == handle && name->file->owner == owner)
+            found = nd_wine_file_ref(name->file);
+    lock_release(&files_lock);
+    return found;
+}
+
+/* ---- the list ---- */
+
+static bool unlist_locked(struct nd_wine_file *file)
+{
+    lock_assert_held(&files_lock);
+    if (!file->listed)
+        return false;
+    if (swept == &file->link)
+        swept = file->link.next;
+    list_del(&file->link);
+    drop_name_locked(&file->given);
+    drop_name_locked(&file->other);
+    file->listed = false;
+    return true;
+}
+
 static void unlist(struct nd_wine_file *file)
 {
     bool listed;
 
     lock_acquire(&files_lock);
-    listed = file->listed;
-    if (listed)
-        list_del(&file->link);
-    file->listed = false;
+    listed = unlist_locked(file);
     lock_release(&files_lock);
     if (listed)
         nd_wine_file_unref(file);
 }
 
-/* The next listed file after `before` (NULL: the first), referenced; drops the reference to `before`. */
+/* Whether the walk may stop here. */
+static bool is_next(
+    const struct nd_wine_file *file, const struct nd_wine_file *before, const void *owner)
+{
+    return (!before || file->number > before->number) && (!owner || file->owner == owner);
+}
+
+/*
+ * The next listed file after `before` (NULL: the first), referenced; drops the reference to `before`. One that was
+ * unlisted meanwhile has no place in the list: its number has.
+ */
 static struct nd_wine_file *next_file(struct nd_wine_file *before, const void *owner)
 {
     struct nd_wine_file *found = NULL;
+    struct list_node *node;
 
     lock_acquire(&files_lock);
-    list_for_each (&files, node) {
-        struct nd_wine_file *file = file_of(node);
-
-        if ((!before || file->number > before->number) && (!owner || file->owner == owner)) {
-            found = nd_wine_file_ref(file);
-            break;
-        }
-    }
+    node = before && before->listed ? before->link.next : files.n.next;
+    for (; node != &files.n && !found; node = node->next)
+        if (is_next(file_of(node), before, owner))
+            found = nd_wine_file_ref(file_of(node));
     lock_release(&files_lock);
     if (before)
         nd_wine_file_unref(before);
@@ -90,12 +160,17 @@ static struct nd_wine_file *next_file(struct nd_wine_file *before, const void *o
 
 void nd_wine_file_forget(const void *owner)
 {
-    struct nd_wine_file *file;
+    struct list_head forgotten;
+    struct list_node *node;
 
-    while ((file = next_file(NULL, owner))) {
-        unlist(file);
-        nd_wine_file_unref(file);
-    }
+    list_init(&forgotten);
+    lock_acquire(&files_lock);
+    list_for_each_safe (&files, at)
+        if (file_of(at)->owner == owner && unlist_locked(file_of(at)))
+            list_add_tail(&forgotten, at);
+    lock_release(&files_lock);
+    while ((node = list_pop(&forgotten)))
+        nd_wine_file_unref(file_of(node));
 }
 
 static bool program_closed(struct nd_wine_file *file)
@@ -106,14 +181,36 @@ static bool program_closed(struct nd_wine_file *file)
            info.handles == 1;
 }
 
-/* Before adding a file: removes those that no object uses and whose handle is closed. */
-static void sweep(void)
+static struct nd_wine_file *next_to_sweep(void)
 {
     struct nd_wine_file *file = NULL;
 
-    while ((file = next_file(file, NULL)))
+    lock_acquire(&files_lock);
+    if (swept == &files.n)
+        swept = files.n.next;
+    if (swept != &files.n) {
+        file = nd_wine_file_ref(file_of(swept));
+        swept = swept->next;
+    }
+    lock_release(&files_lock);
+    return file;
+}
+
+/*
+ * Before adding a file: of the next two, removes those that no object uses and whose handle is closed. Two for each new
+ * one: the closed ones are never more than the others by much, and a new one costs the same among thousands.
+ */
+static void sweep(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct nd_wine_file *file = next_to_sweep();
+
+        if (!file)
+            return;
         if (atomic_load_explicit(&file->refs, memory_order_relaxed) == 2 && program_closed(file))
             unlist(file);
+        nd_wine_file_unref(file);
+    }
 }
 
 /* ---- a file that the program closes under its requests ---- */
@@ -205,6 +302,7 @@ HRESULT nd_wine_file_create(const void *owner, HANDLE *handle)
     lock_acquire(&files_lock);
     file->number = ++last_number;
     list_add_tail(&files, &file->link);
+    set_name_locked(file, &file->given, file->client);
     lock_release(&files_lock);
     return ND_SUCCESS;
 
@@ -216,14 +314,29 @@ free_file:
     return ND_INSUFFICIENT_RESOURCES;
 }
 
+static bool is_behind(HANDLE handle, struct nd_wine_file *file)
+{
+    return NT(NtCompareObjects, file->original, handle) == 0;
+}
+
 struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
 {
-    struct nd_wine_file *file = NULL;
+    struct nd_wine_file *file = find_name(handle, owner);
 
-    while ((file = next_file(file, owner)))
-        if (NT(NtCompareObjects, file->original, handle) == 0)
-            return file;
-    return NULL;
+    if (file && is_behind(handle, file))
+        return file;
+    if (file)
+        nd_wine_file_unref(file);
+    file = NULL;
+    while ((file = next_file(file, owner)) && !is_behind(handle, file))
+        ;
+    if (!file)
+        return NULL;
+    lock_acquire(&files_lock);
+    if (file->listed)
+        set_name_locked(file, &file->other, handle);
+    lock_release(&files_lock);
+    return file;
 }
 
 /*

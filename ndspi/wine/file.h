@@ -19,6 +19,15 @@
 
 #include "util/list.h"
 
+struct nd_wine_file;
+
+/* A value of a handle to a file, in the table's places. */
+struct nd_wine_name {
+    struct nd_wine_name *next;
+    struct nd_wine_file *file;
+    HANDLE handle;
+};
+
 struct nd_wine_file {
     struct list_node link; /* the table's, oldest first; in it while listed */
     uint64_t number;       /* rises along the list */
@@ -28,6 +37,8 @@ struct nd_wine_file {
     bool close_client; /* we have to close the program's handle */
     HANDLE original;
     HANDLE client; /* what the program was given; it may have closed it */
+    struct nd_wine_name given,
+        other; /* client; the duplicate that was handed in last. The table's lock */
     struct nd_delivery end;
     atomic_uint requests; /* pending */
     struct nd_file_users users;
