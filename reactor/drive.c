@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <pthread.h>
 
-enum { REST_TURNS = 8 };
+/* At the end of a wait, and of one that does not sleep: what is run may ask for more to be run. */
+enum { REST_TURNS = 8, AWAKE_TURNS = 4 };
 
 atomic_uint reactor_activity;
 
@@ -252,6 +253,22 @@ int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     atomic_fetch_and(&me->word, ~(uint32_t)WAITER_SIGNAL);
     pthread_setcancelstate(state, NULL);
     return result;
+}
+
+bool reactor_wait_awake(struct reactor_waiter *me)
+{
+    reactor_before_fn *before = atomic_load_explicit(&before_wait, memory_order_acquire);
+    bool drives = before && drive(me);
+
+    if (drives) {
+        before(me, REACTOR_NEVER);
+        for (int i = 0; i < AWAKE_TURNS && !reactor_is_signalled(me) &&
+                        atomic_load_explicit(&reactor.any_runs, memory_order_relaxed);
+             i++)
+            reactor_turn_at_once(REACTOR_WAITING, false);
+        reactor_stop(REACTOR_WAITING);
+    }
+    return atomic_fetch_and(&me->word, ~(uint32_t)WAITER_SIGNAL) & WAITER_SIGNAL;
 }
 
 void reactor_look(void)

@@ -71,6 +71,7 @@ struct reactor {
     _Atomic uint32_t ended;         /* what these sleep on: callbacks that ended */
 
     bool background_there; /* started or lent */
+    atomic_bool lent;      /* read without the lock */
     int background_fd;     /* eventfd by which it is woken */
     enum reactor_background_state background;
     uint64_t background_until_ns;

@@ -51,10 +51,17 @@ int reactor_lend(void)
     int error = -EBUSY;
 
     lock_acquire(&reactor.lock);
-    if (!reactor.background_there && !(error = open_locked()))
+    if (!reactor.background_there && !(error = open_locked())) {
         reactor.background_there = true;
+        atomic_store_explicit(&reactor.lent, true, memory_order_relaxed);
+    }
     lock_release(&reactor.lock);
     return error;
+}
+
+bool reactor_is_lent(void)
+{
+    return atomic_load_explicit(&reactor.lent, memory_order_relaxed);
 }
 
 int reactor_add(struct reactor_source *source, uint32_t events)
@@ -91,6 +98,7 @@ static void fork_child(void)
         close(reactor.background_fd);
     }
     reactor.open = reactor.background_there = false;
+    atomic_store_explicit(&reactor.lent, false, memory_order_relaxed);
     reactor.set_fd = reactor.kick_fd = reactor.background_fd = -1;
     reactor.process++;
     reactor.slots = NULL; /* given up, with the references in it */

@@ -160,13 +160,22 @@ typedef void reactor_before_fn(struct reactor_waiter *waiter, uint64_t deadline_
 REACTOR_API void reactor_before_wait(reactor_before_fn *function);
 
 /*
+ * What a wait does before it sleeps, for a thread that is about to sleep where the reactor does not see it: calls that
+ * function, and runs what it asks to be run. Returns whether the thread was signalled; the signal is taken.
+ */
+REACTOR_API bool reactor_wait_awake(struct reactor_waiter *waiter);
+
+/*
  * A thread may be lent as the background thread.
  *
  * reactor_lend   before the first source: none is started. Returns 0, -EBUSY (too late), or a negative errno
  * reactor_serve  the calling thread is it, and never returns. turn: called after each of its turns, outside
+ * reactor_is_lent  whether one is: then threads of the program wait where the reactor does not see them, and what the
+ *                  background thread finds is for them
  */
 REACTOR_API int reactor_lend(void);
 REACTOR_API _Noreturn void reactor_serve(void (*turn)(void));
+REACTOR_API bool reactor_is_lent(void);
 
 #ifdef __cplusplus
 }

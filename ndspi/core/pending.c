@@ -57,8 +57,15 @@ static HRESULT as_paged(HRESULT status)
     return status == ND_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES : status;
 }
 
-HRESULT nd_pending_add(
-    struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context)
+static void start_locked(struct nd_pending *pending, OVERLAPPED *overlapped, bool reset)
+{
+    pending->sink->start(pending->file, overlapped);
+    if (reset && pending->sink->reset)
+        pending->sink->reset(pending->file, overlapped);
+}
+
+static HRESULT add(
+    struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context, bool reset)
 {
     struct nd_pending_request *request;
     HRESULT status = ND_INSUFFICIENT_RESOURCES;
@@ -73,14 +80,41 @@ HRESULT nd_pending_add(
         request->context = context;
         request->kind = kind;
         request->decided = false;
+        request->unreset = !reset;
         status = pending->sink->reserve(pending->file);
         list_add_tail(FAILED(status) ? &pending->spare : &pending->requests, &request->link);
         if (SUCCEEDED(status))
-            pending->sink->start(pending->file, overlapped);
+            start_locked(pending, overlapped, reset);
     }
     lock_release(&pending->lock);
     status = as_paged(status);
     return FAILED(status) ? status : ND_PENDING;
+}
+
+HRESULT nd_pending_add(
+    struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context)
+{
+    return add(pending, overlapped, kind, context, true);
+}
+
+HRESULT nd_pending_add_unreset(
+    struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context)
+{
+    return add(pending, overlapped, kind, context, !pending->sink->reset);
+}
+
+/* Under the lock: nothing sets the event of a request that is on the list. */
+void nd_pending_reset(struct nd_pending *pending)
+{
+    lock_acquire(&pending->lock);
+    list_for_each (&pending->requests, node) {
+        struct nd_pending_request *request = request_of(node);
+
+        if (request->unreset)
+            pending->sink->reset(pending->file, request->overlapped);
+        request->unreset = false;
+    }
+    lock_release(&pending->lock);
 }
 
 /* Frees the record before the client learns of the end: it may issue the next request at once. */

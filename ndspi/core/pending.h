@@ -27,6 +27,7 @@ struct nd_pending_request {
     void *context; /* the owner's, e.g. the connector of a GetConnectionRequest */
     unsigned kind; /* the owner's: which method; below 32 */
     bool decided;
+    bool unreset;   /* its event is still to be reset, by nd_pending_reset */
     HRESULT status; /* when decided */
 };
 
@@ -64,6 +65,14 @@ void nd_pending_fini(struct nd_pending *pending);
  */
 HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
+
+/*
+ * The same, but where the sink has a reset of its own the event is not reset yet: nd_pending_reset has to follow in the
+ * same call of the program's, which resets those of the requests that have not ended.
+ */
+HRESULT nd_pending_add_unreset(
+    struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
+void nd_pending_reset(struct nd_pending *pending);
 
 /* Ends the oldest request of a kind. False when there is none. context out: may be NULL. */
 bool nd_pending_complete_first(

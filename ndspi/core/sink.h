@@ -21,6 +21,16 @@ struct nd_sink {
      * The program's threads never drive a device while they wait: the device's own thread does.
      */
     bool sleeps_elsewhere;
+    /*
+     * A thread of the program has begun a request and is likely to sleep next, elsewhere: looks, for a moment, for what
+     * ends it. Set where sleeps_elsewhere is. No lock held.
+     */
+    void (*look)(void);
+    /*
+     * Resets the event of a request, which start then does not: it costs a call to another process, and is not needed
+     * for a request that ends before the call that began it returns. NULL where start does it.
+     */
+    void (*reset)(struct nd_sink_file *file, OVERLAPPED *overlapped);
     /* owner: the adapter; its files serve it alone. */
     HRESULT (*file_create)(const void *owner, HANDLE *handle);
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);

@@ -27,6 +27,33 @@ __attribute__((noinline)) bool nd_wine_store(void *to, const void *from, size_t 
     return true;
 }
 
+__attribute__((noinline)) HRESULT nd_wine_status(const OVERLAPPED *overlapped)
+{
+    struct guard guard;
+    HRESULT status;
+
+    if (_setjmp(guard.env))
+        return ND_ACCESS_VIOLATION;
+    guard_begin(&guard, overlapped, sizeof(*overlapped));
+    status = (HRESULT)atomic_load_explicit(
+        (_Atomic(ULONG_PTR) *)(ULONG_PTR)&overlapped->Internal, memory_order_acquire);
+    guard_end();
+    return status;
+}
+
+__attribute__((noinline)) HANDLE nd_wine_event(const OVERLAPPED *overlapped)
+{
+    struct guard guard;
+    HANDLE event;
+
+    if (_setjmp(guard.env))
+        return NULL;
+    guard_begin(&guard, overlapped, sizeof(*overlapped));
+    event = overlapped->hEvent;
+    guard_end();
+    return event;
+}
+
 __attribute__((noinline)) bool nd_wine_mark(OVERLAPPED *overlapped, ULONG_PTR status, HANDLE *event)
 {
     struct guard guard;

@@ -91,6 +91,12 @@ static inline size_t nd_wine_room(size_t room)
 /* nd_wine_store - octets to memory of the program's. False: some of it cannot be written; a part may have been. */
 bool nd_wine_store(void *to, const void *from, size_t octets);
 
+/* nd_wine_status - Internal of a structure (acquire); ND_ACCESS_VIOLATION where it cannot be read. */
+HRESULT nd_wine_status(const OVERLAPPED *overlapped);
+
+/* nd_wine_event - hEvent of a structure; NULL where it cannot be read. */
+HANDLE nd_wine_event(const OVERLAPPED *overlapped);
+
 /*
  * nd_wine_mark - stores the status of a request in its structure: InternalHigh is 0, Internal last (release).
  * event  out: hEvent, read before; NULL where the structure cannot be read

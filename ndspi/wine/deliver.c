@@ -75,6 +75,7 @@ void nd_deliver_look_later(void)
 
 void nd_deliver(struct nd_delivery *delivery)
 {
+    struct reactor_waiter *looks = nd_wine_thread.waiter;
     bool call = false;
 
     lock_acquire(&state.lock);
@@ -88,6 +89,16 @@ void nd_deliver(struct nd_delivery *delivery)
     lock_release(&state.lock);
     if (call)
         reactor_run(&state.source);
+    else if (looks)
+        reactor_signal(looks);
+}
+
+void nd_deliver_look(void)
+{
+    nd_wine_thread.waiter = reactor_waiter_self();
+    if (nd_wine_thread.waiter)
+        reactor_wait_awake(nd_wine_thread.waiter);
+    nd_wine_thread.waiter = NULL;
 }
 
 static void sleep_until_round(uint32_t seen)

@@ -20,6 +20,8 @@
 
 #include <stdatomic.h>
 
+struct reactor_waiter;
+
 struct nd_delivery {
     struct list_node link;
     /* Does it. Threads: of the program. No lock is held. */
@@ -27,8 +29,9 @@ struct nd_delivery {
 };
 
 struct nd_wine_thread {
-    bool inside; /* may use Wine's system calls */
-    bool queued; /* something, in this call */
+    bool inside;                   /* may use Wine's system calls */
+    bool queued;                   /* something, in this call */
+    struct reactor_waiter *waiter; /* that it looks with; NULL: it does not */
 };
 
 extern __thread struct nd_wine_thread nd_wine_thread
@@ -51,6 +54,9 @@ void nd_deliver(struct nd_delivery *delivery);
 
 /* Returns when everything queued before has been delivered. Threads: of the program, no lock held. */
 void nd_deliver_settle(void);
+
+/* Looks for something to deliver, as a wait does before it sleeps. Threads: of the program, no lock held. */
+void nd_deliver_look(void);
 
 /* Settles until done says so; sleeps between deliveries. */
 void nd_deliver_wait(bool (*done)(const void *context), const void *context);

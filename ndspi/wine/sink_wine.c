@@ -31,17 +31,6 @@ static struct nd_wine_file *file_of(struct nd_sink_file *file)
     return (struct nd_wine_file *)file;
 }
 
-static _Atomic(ULONG_PTR) *internal_of(const OVERLAPPED *overlapped)
-{
-    return (_Atomic(ULONG_PTR) *)(ULONG_PTR)&overlapped->Internal;
-}
-
-/* Acquire pairs with the release in deliver_ending. */
-static HRESULT status_of(const OVERLAPPED *overlapped)
-{
-    return (HRESULT)atomic_load_explicit(internal_of(overlapped), memory_order_acquire);
-}
-
 static HANDLE untagged(HANDLE event)
 {
     return (HANDLE)((ULONG_PTR)event & ~(ULONG_PTR)1);
@@ -143,14 +132,21 @@ static void unreserve(struct nd_sink_file *file)
     free(get_spare());
 }
 
-/* The event is reset after the store: nothing sets it before the request can end. */
 static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
 {
     HANDLE event;
 
-    if (nd_wine_mark(overlapped, STATUS_PENDING, &event) && (event = untagged(event)))
-        NT(NtResetEvent, event, NULL);
+    nd_wine_mark(overlapped, STATUS_PENDING, &event);
     nd_wine_file_began(file_of(file));
+}
+
+static void reset(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    HANDLE event = untagged(nd_wine_event(overlapped));
+
+    (void)file;
+    if (event)
+        NT(NtResetEvent, event, NULL);
 }
 
 static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
@@ -167,25 +163,29 @@ static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT 
 
 static bool ended(const void *overlapped)
 {
-    return status_of(overlapped) != ND_PENDING;
+    return nd_wine_status(overlapped) != ND_PENDING;
 }
 
 /* A caller that had to wait also consumes the signal of an auto-reset event, as a wait for the event would. */
 static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)
 {
     const LONGLONG at_once = 0;
+    HANDLE event;
 
     (void)file;
     if (!wait || ended(overlapped))
-        return status_of(overlapped);
+        return nd_wine_status(overlapped);
+    event = untagged(overlapped->hEvent);
     nd_deliver_wait(ended, overlapped);
-    if (untagged(overlapped->hEvent))
-        NT(NtWaitForSingleObject, untagged(overlapped->hEvent), FALSE, &at_once);
-    return status_of(overlapped);
+    if (event)
+        NT(NtWaitForSingleObject, event, FALSE, &at_once);
+    return nd_wine_status(overlapped);
 }
 
 const struct nd_sink nd_sink_wine = {
     .sleeps_elsewhere = true,
+    .look = nd_deliver_look,
+    .reset = reset,
     .file_create = file_create,
     .file_get = file_get,
     .file_ref = file_ref,

@@ -594,8 +594,8 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
         actions |= unblock(conn);
     if (!try_receive(conn, RX_BUDGET_LOOP, &actions, &moved) && conn->shared)
         srd_shared_later(conn); /* its holder may have looked before the last octet came */
-    if (moved && !background && reactor_in_turn()) /* else a thread that polls has found it */
-        was_awaited(conn);
+    if (moved && (!background || reactor_is_lent()) && reactor_in_turn())
+        was_awaited(conn); /* else a thread that polls has found it */
     if (background && srd_stream_owes_ack(conn->qp))
         actions |= SRD_STREAM_TX;
     apply_actions(conn, actions);

@@ -15,8 +15,13 @@
 #define BENCH_WINE_CALLS NULL
 #define BENCH_WINE_POLL  NULL
 #endif
+#ifdef BENCH_WINE_WAIT
+#define WINE_WAIT(how) "POLLING_WAIT=" how " " BENCH_WINE_WAIT
+#else
+#define WINE_WAIT(how) NULL
+#endif
 
-enum { NO_WINE = 77, OUTPUTS = 5 };
+enum { NO_WINE = 77, OUTPUTS = 7 };
 
 /* Prints lines of "name nanoseconds". */
 struct program {
@@ -29,21 +34,41 @@ static const struct program programs[] = {
     { .test = "calls",
         .native = BENCH_WINE_NATIVE_CALLS,
         .wine = BENCH_WINE_CALLS,
-        .outputs = { "post_send", "getresults", "post", "port_completion",
-            "port_completion_full" } },
+        .outputs = { "post_send", "getresults", "post", "port_completion", "port_completion_full",
+            "event_thread", "port_thread" } },
     { .test = "poll_8B",
         .native = BENCH_WINE_NATIVE_POLL,
         .wine = BENCH_WINE_POLL,
         .outputs = { "poll_8B" } },
+    { .test = "event_8B",
+        .native = "POLLING_WAIT=event " BENCH_WINE_NATIVE_WAIT,
+        .wine = WINE_WAIT("event"),
+        .outputs = { "event_8B" } },
+    { .test = "port_8B",
+        .native = "POLLING_WAIT=port " BENCH_WINE_NATIVE_WAIT,
+        .wine = WINE_WAIT("port"),
+        .outputs = { "port_8B" } },
 };
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
-static const char *const tests[] = { "calls", "poll_8B", NULL };
+static const char *const tests[] = { "calls", "poll_8B", "event_8B", "port_8B", NULL };
 
 /* What a figure is made of: an output of its test's program, */
 enum { EXTRA = 0x10, NATIVE = 0x20, OUTPUT = 0xf }; /* less, or instead, that of the native run */
 
-enum { POST = 2, PORT_COMPLETION, PORT_COMPLETION_FULL, POLL, POLL_NATIVE };
+enum {
+    POST = 2,
+    PORT_COMPLETION,
+    PORT_COMPLETION_FULL,
+    POLL,
+    POLL_NATIVE,
+    EVENT_THREAD,
+    PORT_THREAD,
+    EVENT,
+    EVENT_NATIVE,
+    PORT,
+    PORT_NATIVE
+};
 
 static struct bench_figure figures[] = {
     { .key = "wine.post_send_extra_ns", .test = "calls", .what = 0 | EXTRA, .aim = 40 },
@@ -53,12 +78,20 @@ static struct bench_figure figures[] = {
     [PORT_COMPLETION_FULL] = { .key = "wine.port_completion_full_ns", .test = "calls", .what = 4 },
     [POLL] = { .key = "wine.poll_8B_ns", .test = "poll_8B", .what = 0 },
     [POLL_NATIVE] = { .key = "wine.poll_8B.native_ns", .test = "poll_8B", .what = 0 | NATIVE },
+    [EVENT_THREAD] = { .key = "wine.event_thread_ns", .test = "calls", .what = 5 },
+    [PORT_THREAD] = { .key = "wine.port_thread_ns", .test = "calls", .what = 6 },
+    [EVENT] = { .key = "wine.event_8B_ns", .test = "event_8B", .what = 0 },
+    [EVENT_NATIVE] = { .key = "wine.event_8B.native_ns", .test = "event_8B", .what = 0 | NATIVE },
+    [PORT] = { .key = "wine.port_8B_ns", .test = "port_8B", .what = 0 },
+    [PORT_NATIVE] = { .key = "wine.port_8B.native_ns", .test = "port_8B", .what = 0 | NATIVE },
 };
 
 static const struct bench_ratio ratios[] = {
     { "wine.port_completion.vs_post", &figures[PORT_COMPLETION], &figures[POST], 2, false },
     { "wine.port_completion_full.vs_post", &figures[PORT_COMPLETION_FULL], &figures[POST], 4,
         false },
+    { "wine.event_8B.vs_event_thread", &figures[EVENT], &figures[EVENT_THREAD], 2, false },
+    { "wine.port_8B.vs_port_thread", &figures[PORT], &figures[PORT_THREAD], 2, false },
     { "wine.poll_8B.vs_native", &figures[POLL], &figures[POLL_NATIVE], 1.15, false },
 };
 

@@ -7,6 +7,8 @@
  *   post_send             a Send on a queue pair whose connection was lost: it is queued and flushed, no wire
  *   getresults            GetResults of an empty queue without connections
  *   post                  PostQueuedCompletionStatus, and the packet taken
+ *   event_thread          an event set by another thread that this one woke by an event: there and back
+ *   port_thread           the same by packets of two ports
  *   port_completion       a request that ends inside its call (Register, Deregister), and the packet taken
  *   port_completion_full  a Notify that a message ends on a thread of the library's, from the Send to the packet taken
  */
@@ -113,6 +115,74 @@ static double run_post(void)
     return (now_ns() - start) / SLOW_CALLS;
 }
 
+/* ---- what it costs two threads to wake each other: the least that two ends can do ---- */
+
+static HANDLE there, back;
+
+static DWORD WINAPI answer_events(VOID *count)
+{
+    for (int i = 0; i < *(int *)count; i++) {
+        WaitForSingleObject(there, INFINITE);
+        SetEvent(back);
+    }
+    return 0;
+}
+
+static DWORD WINAPI answer_packets(VOID *count)
+{
+    OVERLAPPED *ended;
+    ULONG_PTR key;
+    DWORD octets;
+
+    for (int i = 0; i < *(int *)count; i++) {
+        GetQueuedCompletionStatus(there, &octets, &key, &ended, INFINITE);
+        PostQueuedCompletionStatus(back, 0, 0, NULL);
+    }
+    return 0;
+}
+
+static double run_beside(LPTHREAD_START_ROUTINE answer, BOOL packets)
+{
+    int count = CALLS;
+    HANDLE thread = CreateThread(NULL, 0, answer, &count, 0, NULL);
+    OVERLAPPED *ended;
+    ULONG_PTR key;
+    double start = now_ns(), took;
+    DWORD octets;
+
+    for (int i = 0; i < count; i++) {
+        if (packets) {
+            PostQueuedCompletionStatus(there, 0, 0, NULL);
+            GetQueuedCompletionStatus(back, &octets, &key, &ended, INFINITE);
+        } else {
+            SetEvent(there);
+            WaitForSingleObject(back, INFINITE);
+        }
+    }
+    took = (now_ns() - start) / count;
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+    CloseHandle(there);
+    CloseHandle(back);
+    return took;
+}
+
+static double run_event_thread(void)
+{
+    there = CreateEventA(NULL, FALSE, FALSE, NULL);
+    back = CreateEventA(NULL, FALSE, FALSE, NULL);
+    return run_beside(answer_events, FALSE);
+}
+
+static double run_port_thread(void)
+{
+    there = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    back = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    return run_beside(answer_packets, TRUE);
+}
+
+/* ---- completions ---- */
+
 static double run_port_completion(void)
 {
     static OVERLAPPED overlapped;
@@ -169,6 +239,8 @@ int main(void)
     connect_both();
     port = CreateIoCompletionPort(active.file, NULL, 0, 0);
     measure("post", run_post);
+    measure("event_thread", run_event_thread);
+    measure("port_thread", run_port_thread);
     measure("port_completion", run_port_completion);
     measure("port_completion_full", run_port_completion_full);
     check(nd2_end_disconnect(&active), "disconnect");

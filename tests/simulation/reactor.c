@@ -121,6 +121,11 @@ bool reactor_in_turn(void)
     return current && current->in_turn;
 }
 
+bool reactor_is_lent(void)
+{
+    return false;
+}
+
 void reactor_before_wait(reactor_before_fn *function)
 {
     before_wait = function;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * polling.c - a ping-pong of 8-byte messages by two threads that only poll, a server and a client, natively or under
- * Wine.
+ * polling.c - a ping-pong of 8-byte messages by two threads, a server and a client, natively or under Wine, that only
+ * poll; or that ask for a notification where there is no result, and wait for that by an event, or a port.
  *
  * usage: polling -s 127.0.0.1:0 [-p]       says where it listens
  *        polling -c 127.0.0.1:PORT [-p]    prints "poll_8B NANOSECONDS", a round trip, the least of many short runs
+ * POLLING_WAIT=event, or port, in the environment: both ends wait so; prints "event_8B ...", "port_8B ...".
  * With -p the server, a native program then, counts what reads and writes the client's process makes meanwhile. A call
  * to wineserver is one of each; there must be none. In the last rounds the client makes one in each, and all must show.
  */
@@ -21,6 +22,10 @@ enum part { WARM_UP = 'w', MEASURED = 'm', WITH_CALLS = 'c', LAST = 'l' };
 static struct nd2_end end;
 static BOOL counts;
 
+/* How it waits. */
+static enum { BY_POLL, BY_EVENT, BY_PORT } how;
+static HANDLE port;
+
 static void check(HRESULT hr, const char *call)
 {
     if (SUCCEEDED(hr))
@@ -29,7 +34,27 @@ static void check(HRESULT hr, const char *call)
     exit(1);
 }
 
-/* Polls until a message is there. */
+/* Sleeps until there may be a result. */
+static void wait_for_result(void)
+{
+    static OVERLAPPED overlapped;
+    OVERLAPPED *ended;
+    ULONG_PTR key;
+    DWORD octets;
+    HRESULT hr;
+
+    if (how == BY_PORT && !port) /* from now on: the connection's packets go nowhere */
+        port = CreateIoCompletionPort(end.file, NULL, 0, 0);
+    overlapped.hEvent = how == BY_EVENT ? end.event : NULL;
+    hr = end.cq->lpVtbl->Notify(end.cq, ND_CQ_NOTIFY_ANY, &overlapped);
+    check(hr, "Notify");
+    if (how == BY_EVENT && WaitForSingleObject(end.event, PATIENCE_MS) != WAIT_OBJECT_0)
+        check(ND_TIMEOUT, "WaitForSingleObject");
+    if (how == BY_PORT && !GetQueuedCompletionStatus(port, &octets, &key, &ended, PATIENCE_MS))
+        check(ND_TIMEOUT, "GetQueuedCompletionStatus");
+}
+
+/* Polls, or waits, until a message is there. */
 static void receive(void)
 {
     ND2_RESULT result;
@@ -40,6 +65,8 @@ static void receive(void)
             check(result.Status, "a request");
             if (result.RequestType == Nd2RequestTypeReceive)
                 return;
+        } else if (how != BY_POLL) {
+            wait_for_result();
         }
         if (looks % (1 << 20) == 0 && GetTickCount() - start > PATIENCE_MS)
             check(ND_TIMEOUT, "no message came");
@@ -207,7 +234,7 @@ static void ping(USHORT port)
     }
     run(counts ? WITH_CALLS : MEASURED, CALLS);
     run(LAST, 1);
-    printf("poll_8B %.1f\n", least);
+    printf("%s_8B %.1f\n", how == BY_POLL ? "poll" : how == BY_EVENT ? "event" : "port", least);
 }
 
 /* Each side on a processor of its own, if there are two: sharing one, each would poll until its time slice ends. */
@@ -227,14 +254,17 @@ static void choose_processor(BOOL second)
 int main(int argc, char **argv)
 {
     const struct nd2_end_options options = { .depth = DEPTH, .memory_octets = 4096 };
-    const char *colon = argc > 2 ? strrchr(argv[2], ':') : NULL;
+    const char *colon = argc > 2 ? strrchr(argv[2], ':') : NULL, *wait = getenv("POLLING_WAIT");
 
     counts = argc > 3 && strcmp(argv[3], "-p") == 0;
+    if (wait)
+        how = strcmp(wait, "event") == 0 ? BY_EVENT : BY_PORT;
     if (!colon || (strcmp(argv[1], "-s") != 0 && strcmp(argv[1], "-c") != 0)) {
         fprintf(stderr, "usage: polling -s|-c 127.0.0.1:PORT [-p]\n");
         return 2;
     }
-    choose_processor(argv[1][1] == 's');
+    if (how == BY_POLL)
+        choose_processor(argv[1][1] == 's');
     check(NdStartup(), "NdStartup");
     check(nd2_end_open(&end, &options), "open");
     if (argv[1][1] == 's')

@@ -93,7 +93,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
     nd_cq_match_notifies_locked(cq, false);
     if (cq->failed)
         return cq->failed;
-    status = nd_pending_add(&cq->pending, overlapped, type, NULL);
+    status = nd_pending_add_unreset(&cq->pending, overlapped, type, NULL);
     if (FAILED(status))
         return status;
     if (type == ND_CQ_NOTIFY_SOLICITED && !(cq->waiting & ND_CQ_WAITS(type)))
@@ -101,6 +101,24 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
     cq->waiting |= ND_CQ_WAITS(type);
     nd_cq_match_notifies_locked(cq, true);
     return status;
+}
+
+/*
+ * The thread is about to sleep where the library does not see it. An answer that comes at once ends the request within
+ * the call, as natively within the wait; else others move the device from now on.
+ */
+static void before_sleep_elsewhere(struct nd_cq *cq, ULONG type)
+{
+    const struct nd_verbs *verbs = cq->adapter->verbs;
+    unsigned kind = ND_CQ_WAITS(type);
+
+    if (verbs->progress_leave && nd_pending_count(&cq->pending, kind)) {
+        if (kind & FOR_RESULTS)
+            cq->adapter->sink->look();
+        if (nd_pending_count(&cq->pending, kind))
+            verbs->progress_leave(cq->poll.ibv);
+    }
+    nd_pending_reset(&cq->pending);
 }
 
 HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
@@ -118,9 +136,8 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     status = start_locked(cq, type, overlapped);
     waits = cq->waiting;
     nd_cq_unlock_and_deliver(cq);
-    if (status == ND_PENDING && cq->adapter->sink->sleeps_elsewhere &&
-        cq->adapter->verbs->progress_leave)
-        cq->adapter->verbs->progress_leave(cq->poll.ibv);
+    if (status == ND_PENDING && cq->adapter->sink->sleeps_elsewhere)
+        before_sleep_elsewhere(cq, type);
     if (waits)
         nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
     return status;

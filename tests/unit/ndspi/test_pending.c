@@ -323,6 +323,44 @@ static void test_cancel_against_completion_ends_each_request_once(void **state)
     assert_int_equal(fake_sink_counts.completed, 4 * RACE_ROUNDS);
 }
 
+/* ---- a sink whose reset costs a call to another process ---- */
+
+static unsigned resets;
+
+static void count_reset(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    (void)file;
+    assert_int_equal(status_of(overlapped), SPEC_ND_PENDING);
+    resets++;
+}
+
+static void test_event_is_reset_unless_the_request_ends_before(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_sink sink = fake_sink;
+
+    sink.reset = count_reset;
+    resets = 0;
+    f->pending.sink = &sink;
+    add(f, 0, KIND_A, NULL);
+    assert_int_equal(resets, 1);
+    for (int i = 1; i < 3; i++)
+        assert_int_equal(
+            nd_pending_add_unreset(&f->pending, &f->overlapped[i], KIND_B + (unsigned)i, NULL),
+            SPEC_ND_PENDING);
+    assert_int_equal(resets, 1);
+    assert_true(nd_pending_complete_first(&f->pending, KIND_B + 1, ND_SUCCESS, NULL));
+    nd_pending_reset(&f->pending); /* the one that is left */
+    assert_int_equal(resets, 2);
+    nd_pending_reset(&f->pending);
+    assert_int_equal(resets, 2);
+    assert_int_equal(
+        nd_pending_complete_now(&f->pending, &f->overlapped[3], ND_SUCCESS), SPEC_ND_PENDING);
+    assert_int_equal(resets, 2);
+    nd_pending_cancel(&f->pending);
+    f->pending.sink = &fake_sink;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +377,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_closing_the_file_leaves_dying_objects_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_records_are_recycled, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_event_is_reset_unless_the_request_ends_before, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_request_is_over_before_its_end_is_heard, setup, teardown),
         cmocka_unit_test_setup_teardown(test_decided_is_not_ended_again, setup, teardown),

@@ -121,6 +121,40 @@ static void test_look_ends_where_another_thread_waits_for_this_one(void **state)
     probe_remove(&probe);
 }
 
+/* A thread that is about to sleep where the reactor does not see it. */
+static void test_look_before_a_sleep_elsewhere(void **state)
+{
+    struct reactor_waiter *me = reactor_waiter_self();
+    struct probe probe;
+
+    (void)state;
+    probe_add_for_waits(&probe);
+    assert_true(reactor_wait_awake(me));
+    assert_int_equal(probe.run, 1);
+    assert_int_equal(probe.how, REACTOR_WAITING);
+    assert_false(reactor_is_signalled(me)); /* it was taken */
+    if (background_was_woken())
+        reactor_drain(reactor.background_fd);
+    look = NULL;
+    assert_false(reactor_wait_awake(me)); /* and this does not sleep */
+    probe_remove(&probe);
+}
+
+static void test_no_look_before_a_sleep_elsewhere_while_another_thread_drives(void **state)
+{
+    struct sleeper driver;
+    struct probe probe;
+
+    (void)state;
+    probe_add_for_waits(&probe);
+    sleeper_start(&driver);
+    assert_false(reactor_wait_awake(reactor_waiter_self()));
+    assert_int_equal(probe.run, 0);
+    sleeper_end(&driver);
+    look = NULL;
+    probe_remove(&probe);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -134,6 +168,8 @@ int main(void)
         cmocka_unit_test(test_what_a_look_finds_wakes_no_other_thread),
         cmocka_unit_test(test_what_a_look_finds_is_run_without_a_look_at_the_set),
         cmocka_unit_test(test_look_ends_where_another_thread_waits_for_this_one),
+        cmocka_unit_test(test_look_before_a_sleep_elsewhere),
+        cmocka_unit_test(test_no_look_before_a_sleep_elsewhere_while_another_thread_drives),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
