@@ -67,4 +67,12 @@ void nd_board_clean(const char *directory);
  */
 int nd_board_ask(const char *directory, const char *name);
 
+/*
+ * nd_publish_program - the name that the board has (adapter/publish.c), for a process whose argv[0] is not the program:
+ * under Wine it is the loader, and Wine overwrites it. Without it it is that of argv[0] as the library was loaded.
+ * name  in: without a path; it is copied, and cut at 255 octets
+ * Any thread.
+ */
+void nd_publish_program(const char *name) __attribute__((visibility("default")));
+
 #endif

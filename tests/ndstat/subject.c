@@ -4,7 +4,7 @@
  * It says "ready", then does what it is told, a line each: "fork", an adapter in a child, which says "child PID", and
  * goes when it is told "gone"; "open", one more adapter, of which "fill" gives the newest the same again and "close"
  * closes the oldest; it repeats these words when it has done so. It ends when its input does. With --no-files it may
- * write no octet into a file while it opens its adapter.
+ * write no octet into a file while it opens its adapter; with --title it first writes a title over its arguments.
  */
 #include "tests/support/forks.h"
 
@@ -139,6 +139,8 @@ int main(int argc, char **argv)
     char line[64];
     int gone[2] = { -1, -1 };
 
+    if (argc > 1 && strcmp(argv[1], "--title") == 0)
+        memset(argv[0], '/', strlen(argv[0]) - 2);
     need(NdStartup(), "NdStartup");
     fill(argc > 1 && strcmp(argv[1], "--no-files") == 0 ? open_adapter_without_files()
                                                         : open_adapter());

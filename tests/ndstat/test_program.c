@@ -42,6 +42,26 @@ static void test_ndstat_reads_another_process_exactly(void **state)
         stage_entries(stage.folder, false), 0); /* a process that ends leaves nothing */
 }
 
+/* As daemons do, by setproctitle: glibc's own pointer to the name leads into the title then. */
+static void test_a_title_over_the_arguments_is_not_the_name(void **state)
+{
+    const char *const argv[] = { stage.subject, "--title", NULL };
+    struct program process;
+    char line[64];
+    json_t *array;
+
+    (void)state;
+    program_start(&process, argv);
+    program_line(&process, line, sizeof(line));
+    assert_string_equal(line, "ready");
+    array = stage_adapters(0);
+    assert_int_equal(json_array_size(array), 1);
+    assert_string_equal(text_of(array, 0, "program"), "ndstat_subject");
+    json_decref(array);
+    program_end(&process);
+    assert_int_equal(process.status, 0);
+}
+
 static void tell(struct program *process, const char *what)
 {
     char line[64];
@@ -345,6 +365,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         STAGE_ROW(test_ndstat_reads_another_process_exactly),
+        STAGE_ROW(test_a_title_over_the_arguments_is_not_the_name),
         STAGE_ROW(test_an_adapter_keeps_its_serial_when_another_closes),
         STAGE_ROW(test_ndstat_shows_tables_and_rates),
         STAGE_ROW(test_ndstat_writes_what_prometheus_reads),

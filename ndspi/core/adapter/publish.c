@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* Names of one process at once: libndspi and libndk have a board each. */
-enum { BOARDS = 16 };
+enum { BOARDS = 16, PROGRAM_OCTETS = 256 };
 
 static struct {
     struct lock lock; /* LOCK_BOARD, over all */
@@ -30,7 +30,7 @@ static struct {
     unsigned process; /* counts forks */
     uint64_t answers;
     uint32_t serials; /* given */
-    char directory[ND_BOARD_PATH], name[64];
+    char directory[ND_BOARD_PATH], name[64], program[PROGRAM_OCTETS];
     struct reactor_source source;
 } board = { .lock = LOCK_INIT(LOCK_BOARD, "published adapters"), .source.fd = -1 };
 
@@ -95,7 +95,7 @@ static void put_adapter(struct text *text, struct nd_adapter *adapter)
 static void write_text_locked(struct text *text)
 {
     put(text, ND_BOARD_TITLE " %d\nprocess %ld\nprogram ", ND_BOARD_FORM, (long)getpid());
-    put_word(text, program_invocation_short_name);
+    put_word(text, board.program);
     put(text, "\nanswer %llu\n", (unsigned long long)++board.answers);
     list_for_each (&board.adapters, node)
         put_adapter(text, list_entry(node, struct nd_adapter, published.link));
@@ -281,6 +281,21 @@ static void prepare(void)
 {
     list_init(&board.adapters);
     pthread_atfork(NULL, NULL, forked);
+}
+
+/* ---- the program's name ---- */
+
+/* Copied before main: it lies in argv, over which a program may write a title. */
+static __attribute__((constructor)) void note_program(void)
+{
+    nd_publish_program(program_invocation_short_name);
+}
+
+void nd_publish_program(const char *name)
+{
+    lock_acquire(&board.lock);
+    snprintf(board.program, sizeof(board.program), "%s", name);
+    lock_release(&board.lock);
 }
 
 /* ---- adapters ---- */
