@@ -26,6 +26,35 @@ static VOID complain(const char *text)
     OutputDebugStringA(text);
 }
 
+/* The name of the program's file in UTF-8, a letter of UTF-16 being three octets at most. */
+static const char *program_name(char name[3 * MAX_PATH + 1])
+{
+    WCHAR path[MAX_PATH], *last = path;
+    DWORD letters = GetModuleFileNameW(NULL, path, MAX_PATH - 1);
+
+    path[letters] = 0;
+    for (WCHAR *at = path; *at; at++)
+        if (*at == L'\\' || *at == L'/')
+            last = at + 1;
+    if (!WideCharToMultiByte(CP_UTF8, 0, last, -1, name, 3 * MAX_PATH + 1, NULL, NULL))
+        name[0] = 0;
+    return name;
+}
+
+static BOOL start(VOID)
+{
+    char name[3 * MAX_PATH + 1];
+    struct nd_start_call call = { .build = ND_CALLS_BUILD, .program = program_name(name) };
+    LONG failed = nd_forward(ND_CALL_START, &call);
+
+    if (call.native_build && lstrcmpA(call.native_build, ND_CALLS_BUILD) == 0)
+        return failed == 0;
+    complain("ndspi.dll: this is of the build " ND_CALLS_BUILD ", the ndspi.so for it of ");
+    complain(call.native_build ? call.native_build : "one without a name");
+    complain(": look at \"ndspi-wine status\"\n");
+    return FALSE;
+}
+
 /* Looked up at run time: with an import the library would not load at all, and could not say why. */
 static BOOL find_unix_side(VOID)
 {
@@ -48,7 +77,7 @@ static BOOL find_unix_side(VOID)
         complain("ndspi.dll: Wine finds no ndspi.so for it: look at \"ndspi-wine status\"\n");
         return FALSE;
     }
-    return nd_forward(ND_CALL_START, NULL) == 0;
+    return start();
 }
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)

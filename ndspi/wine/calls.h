@@ -28,6 +28,16 @@
 enum nd_kind { ND_KIND_IClassFactory, ND_INTERFACES(ND_KIND_MEMBER) ND_KINDS };
 #undef ND_KIND_MEMBER
 
+/*
+ * The first call, whose number and first members stay what they are in every build: the two sides tell each other their
+ * builds, which have to be the same. One from before there were builds hands over no block, or leaves native_build.
+ */
+struct nd_start_call {
+    const char *build;        /* in: of ndspi.dll, ND_CALLS_BUILD */
+    const char *native_build; /* out: of ndspi.so; NULL before the call */
+    const char *program;      /* in: the program's name without its path, UTF-8 */
+};
+
 /* DllGetClassObject, and IClassFactory::CreateInstance of native with clsid unused. */
 struct nd_create_call {
     IClassFactory *native;

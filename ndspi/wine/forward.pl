@@ -1,17 +1,20 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 # forward.pl - generates the bridge of every interface from the one description there is, ndspi.h.
-# usage: forward.pl ndspi.h calls|pe|unix > file
-#   calls  numbers and parameter blocks of the calls, for both sides
+# usage: forward.pl ndspi.h calls|pe|unix [VERSION FILE...] > file
+#   calls  numbers and parameter blocks of the calls, for both sides, and what names the build: VERSION and a sum of
+#          what both have to agree on, ndspi.h, this script and the FILEs
 #   pe     vtables for Windows programs, whose methods do nothing but call
 #   unix   the other end of each call: the native method of the same name
 # The type of a parameter decides how it is forwarded. A parameter of an unknown type ends the build, so that nothing
 # new in the header is forwarded wrongly.
 use strict;
 use warnings;
+use Digest::MD5;
 
-my ($header, $what) = @ARGV;
-die "usage: forward.pl ndspi.h calls|pe|unix\n" unless @ARGV == 2 && $what =~ /^(calls|pe|unix)$/;
+my ($header, $what, $version, @files) = @ARGV;
+die "usage: forward.pl ndspi.h calls|pe|unix [VERSION FILE...]\n"
+    unless @ARGV >= 2 && $what =~ /^(calls|pe|unix)$/ && ($what eq 'calls') == defined $version;
 
 my $scalar = qr/ULONG|USHORT|DWORD|INT|BOOL|SIZE_T|UINT32|UINT64|ULONGLONG|KAFFINITY|HANDLE|ND_MR_HANDLE/;
 my $data = qr/VOID|ND2?_ADAPTER_INFO|ND2?_SGE|ND2?_RESULT|ND_MW_DESCRIPTOR|USHORT|ULONG|SIZE_T|UINT64|KAFFINITY|HANDLE|ND_MR_HANDLE/;
@@ -89,7 +92,18 @@ sub made_interface {
     die "$interface: of which interface is $name?\n";
 }
 
+sub build {
+    my $sum = Digest::MD5->new;
+    for my $file ($header, $0, @files) {
+        open my $in, '<:raw', $file or die "$file: $!\n";
+        $sum->addfile($in);
+    }
+    return "$version-" . substr $sum->hexdigest, 0, 12;
+}
+
 sub calls {
+    my $build = build();
+    print "/* What both sides are made of. */\n#ifndef ND_CALLS_BUILD\n#define ND_CALLS_BUILD \"$build\"\n#endif\n\n";
     print "/* Numbers of the calls, in the order of the unix side's table; the first are those of calls.h. */\n";
     print "enum nd_call {\n    ND_CALLS_BY_HAND\n";
     for my $i (objects()) { print "    ND_CALL_$i->[0]_$_->[1],\n" for @{$i->[1]} }

@@ -2,16 +2,31 @@
 /* unix.c - the calls that no interface describes: class objects, and IUnknown of all objects. */
 #include "ndspi/wine/unix.h"
 
+#include "ndspi/core/board.h"
 #include "ndspi/dll/dll.h"
 #include "ndspi/wine/file.h"
 #include "ndspi/wine/nt.h"
 #include "ndspi/wine/sink_wine.h"
-
 #include "util/guard.h"
+#include "util/log.h"
+
+#include <string.h>
 
 int32_t nd_call_start(void *args)
 {
-    (void)args;
+    struct nd_start_call *call = args;
+    const char *build = call && call->build ? call->build : "one without a name";
+
+    if (call)
+        call->native_build = ND_CALLS_BUILD;
+    if (strcmp(build, ND_CALLS_BUILD) != 0) {
+        log_write(LOG_ERROR, LOG_WIN,
+            "ndspi.dll is of the build %s, this ndspi.so of %s: \"ndspi-wine install\" makes them "
+            "fit",
+            build, ND_CALLS_BUILD);
+        return -1;
+    }
+    nd_publish_program(call->program);
     guard_install();
     return nd_nt_init() && nd_deliver_init(nd_wine_files_look) ? 0 : -1;
 }

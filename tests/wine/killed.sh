@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: killed.sh NATIVE WINDOWS
+# usage: killed.sh NATIVE WINDOWS NDSTAT
 # A native and a Windows ndpingpong exchange messages, and the process of the Windows one is killed: the native one ends
-# with a failed call and the status of a lost connection, both as client and as server.
+# with a failed call and the status of a lost connection, both as client and as server. Before, ndstat shows the Windows
+# one by its program's name.
 set -euo pipefail
-native=$1 windows=$2
+native=$1 windows=$2 ndstat=$3
 run_windows() { exec "$(dirname "$0")/../support/wine.sh" "$WINE" "$windows" "$@"; }
 "$(dirname "$0")/../support/wine.sh" "$WINE" # or skips this
 scratch=$(mktemp -d)
@@ -39,6 +40,8 @@ run_windows -b -s 127.0.0.1:0 2> "$scratch/victim" &
 victim=$!
 exec 3< "$scratch/victim"
 await 'listening on ' 3
+shown=$("$ndstat")
+grep "^ndpingpong\.exe\[$victim\]  softrdma0" <<< "$shown" || fail "ndstat shows no ndpingpong.exe[$victim]: $shown"
 timeout 100 "$native" -c "${line##* }" -b -n 300 > "$scratch/native" 2> "$scratch/messages" &
 peer=$!
 exec 4< "$scratch/native"
