@@ -53,7 +53,7 @@ files spec > spec.files
 
 # What this build has not, for want of MinGW or Wine, no line can find.
 if [ ! -e bin/ndspi-wine ]; then
-    sed -i '/\/wine nothing$/d; /ndspi-wine[^ ]* nothing$/d' debian.files
+    sed -i '/\/wine nothing$/d; /\/windows nothing$/d; /ndspi-wine[^ ]* nothing$/d' debian.files
 fi
 [ -e "$libdir/ndspi/x86_64-w64-mingw32" ] || sed -i '/x86_64-w64-mingw32 nothing$/d' debian.files
 for list in debian spec; do

@@ -85,6 +85,13 @@ function(nd_mingw_program)
     set_property(GLOBAL APPEND PROPERTY NDSPI_MINGW_PROGRAMS ${A_NAME})
 endfunction()
 
+# nd_install_windows(name): of the Windows program in the folder "windows" of the programs: it is installed, for Wine.
+# A build of the target "installed" alone has none of them.
+function(nd_install_windows name)
+    install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/windows/${name}.exe
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/ndspi/windows OPTIONAL)
+endfunction()
+
 # nd_mingw_dll(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...] [DEPENDS ...] [BUILTIN]): a
 # DLL; BUILTIN marks it as one of Wine's own kind.
 function(nd_mingw_dll)
