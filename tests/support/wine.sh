@@ -8,6 +8,10 @@
 set -u
 prefix=$1
 shift
+if [ -n "${NDSPI_WINE:-}" ] && ! [ -x "$NDSPI_WINE" ]; then
+    echo "NDSPI_WINE names no program: $NDSPI_WINE"
+    exit 1
+fi
 for wine in "${NDSPI_WINE:-}" "$(command -v wine64)" /usr/lib/wine/wine64 "$(command -v wine)"; do
     [ -n "$wine" ] && [ -x "$wine" ] && break
     wine=

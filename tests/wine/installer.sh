@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: installer.sh PREFIX DISCOVERY.EXE
+# usage: installer.sh PREFIX DISCOVERY.EXE SAMPLE...
 # ndspi-wine, as installed in PREFIX, which the loader does not know, on a prefix of Wine's: a program finds the
 # provider after `install`, also after the second one, and after Wine has updated the prefix; after `uninstall` the
 # prefix is as before. The same with --system, in a folder that stands for Wine's own; for a user who may not write
-# there, ndspi-wine says what to do.
+# there, ndspi-wine says what to do. Status looks into files. The samples' Windows programs are installed, too.
 set -euo pipefail
-installer=$1/bin/ndspi-wine discovery=$2
+root=$1 installer=$1/bin/ndspi-wine discovery=$2
+shift 2
 unset LD_LIBRARY_PATH
 # Makes the prefix, or skips this. Its name is one that a shell reads otherwise, unless it is quoted.
 export WINEPREFIX="$WINE.installed, Jane's"
@@ -45,13 +46,45 @@ before=$(snapshot)
 "$installer" install > /dev/null
 "$installer" status > /dev/null || fail "status after the second install"
 # A library that the native side needs is not where it was: no program runs, and status says why.
-library=$(find "$1" -name 'libwinobj.so.0')
+library=$(find "$root" -name 'libwinobj.so.0')
 mv "$library" "$library.away"
 said=$("$installer" status) && fail "status finds nothing missing without a library"
 grep "does not load for want of libwinobj.so.0" <<< "$said" || fail "without libwinobj.so.0 status says: $said"
+grep "ndspi-wine install" <<< "$said" && fail "status recommends what does not help"
+said=$("$installer" install 2>&1) && fail "install without a library"
+grep "does not load for want of libwinobj.so.0: install ndspi again" <<< "$said" || fail "install says: $said"
 "$installer" run "$discovery" > /dev/null && fail "the discovery without a library"
 mv "$library.away" "$library"
 "$installer" status > /dev/null || fail "status with the library"
+# One of another build, in which a symbol is missing.
+library=$(readlink -f "$(find "$root" -name 'libndspi.so.0')")
+cp -p "$library" "$library.away"
+LC_ALL=C sed -i 's/nd_get_class_object/nd_got_class_object/g' "$library"
+said=$("$installer" status) && fail "status finds nothing missing without a symbol"
+grep "for want of the symbol nd_get_class_object" <<< "$said" || fail "without it status says: $said"
+mv "$library.away" "$library"
+# Files that are not what their names say.
+for file in drive_c/windows/system32/ndspi.dll drive_c/windows/system32/ws2_nd.dll ndspi/x86_64-unix/ws2_nd.so; do
+    cp -P "$WINEPREFIX/$file" "$WINEPREFIX/away"
+    rm "$WINEPREFIX/$file"
+    echo garbage > "$WINEPREFIX/$file"
+    said=$("$installer" status) && fail "status finds nothing wrong with a garbage $file"
+    grep "WRONG .*${file##*/}" <<< "$said" || fail "with a garbage $file status says: $said"
+    grep "ndspi-wine install puts right" <<< "$said" || fail "status does not say what helps"
+    "$installer" install > /dev/null
+    "$installer" status > /dev/null || fail "install does not put $file right"
+    rm "$WINEPREFIX/away"
+done
+# Programs that are installed; one that is not there.
+for sample; do
+    [ -x "$(find "$root" -path "*/ndspi/windows/$sample.exe")" ] || fail "$sample.exe is not installed"
+done
+"$installer" run "$(find "$root" -name ndadapterinfo.exe)" || fail "ndadapterinfo.exe as installed"
+said=$("$installer" run nowhere.exe 2>&1) && fail "a program that is not there ran"
+echo "of a program that is not there: $said"
+# What Wine itself says when it refuses.
+said=$(WINEARCH=win32 "$installer" status 2>&1) && fail "status for a Wine of 32 bits"
+grep "says: wine: .*64-bit installation" <<< "$said" || fail "where Wine refuses it says: $said"
 "$installer" run wineboot -u
 "$installer" status > /dev/null || fail "status after Wine updated the prefix"
 "$installer" run "$discovery" > /dev/null || fail "the discovery after Wine updated the prefix"
@@ -85,6 +118,19 @@ grep "cannot be written: .*WINEDLLPATH" <<< "$said" || fail "without the right t
 said=$("${nobody[@]}" "$installer" install --prefix "$played/prefix" 2>&1) && fail "it makes a prefix where it must not"
 grep "the prefix .* cannot be written" <<< "$said" || fail "without a prefix it may write it says: $said"
 [ "$before" = "$(snapshot)" ] || fail "a refused installation changed the prefix"
+# Another user's prefix is not touched: Wine takes one's own only.
+if [ "$(id -u)" = 0 ]; then
+    theirs=$WINEPREFIX/theirs
+    mkdir -p "$theirs/ndspi" "$theirs/drive_c/windows/system32"
+    touch "$theirs/drive_c/windows/system32/ndspi.dll"
+    chown nobody "$theirs"
+    for command in install status env stop uninstall; do
+        said=$("$installer" $command --prefix "$theirs" 2>&1) && fail "$command in another user's prefix"
+        grep "belongs to nobody: Wine takes one's own only" <<< "$said" || fail "in another's prefix it says: $said"
+    done
+    [ -e "$theirs/drive_c/windows/system32/ndspi.dll" ] || fail "a refused uninstall removed files"
+    rm -r "$theirs"
+fi
 said=$("$installer" install | sed -n 's/^ *\(export WINEDLLPATH=.*\)    or .*/\1/p')
 [ -n "$said" ] || fail "it does not say what to do without links"
 [ "$(eval "$said"; echo "$WINEDLLPATH")" = "$WINEPREFIX/ndspi" ] || fail "a shell does not understand: $said"
