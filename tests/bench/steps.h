@@ -26,8 +26,9 @@ struct steps {
 bool steps_run(void (*body)(void *argument), void *argument, struct steps of[STEPS_PARTS]);
 
 /*
- * In body, its first thread. steps_begin, steps_end: what lies between the two is one run of the part. part < 0: it is not counted. From the
- * first steps_begin on the other threads stand still, until steps_rest, or until the first one has waited for long.
+ * In body, its first thread. steps_begin, steps_end: what lies between the two is one run of the part; part < 0: it is
+ * not counted. From the first steps_begin on the other threads stand still, until steps_rest, or until the first one
+ * has waited for long.
  */
 void steps_begin(void);
 void steps_end(int part);
