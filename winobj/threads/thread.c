@@ -20,6 +20,7 @@
 
 #include <process.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -112,24 +113,54 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-static int thread_run(struct win_thread *thread, SIZE_T stack_size)
+/* What the C library needs of a stack: glibc's thread-local memory is there, which only a function of its own knows. */
+static size_t stack_least(const pthread_attr_t *attr)
+{
+    static _Atomic(void *) known;
+    union {
+        void *found;
+        size_t (*call)(const pthread_attr_t *attr);
+    } glibc = { .found = atomic_load_explicit(&known, memory_order_relaxed) };
+
+    if (!glibc.found) {
+        glibc.found = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+        atomic_store_explicit(&known, glibc.found, memory_order_relaxed);
+    }
+    return glibc.found ? glibc.call(attr) : (size_t)sysconf(_SC_THREAD_STACK_MIN);
+}
+
+/*
+ * The octets that a thread's stack can grow to. Without the flag the size is what Windows commits at first: the reserve
+ * is the program's default, or, where that is not more, the size in whole mebioctets. Linux' default may be more.
+ */
+static int stack_reserve(const pthread_attr_t *attr, SIZE_T size, bool is_reserve, size_t *reserve)
+{
+    enum { DEFAULT = 1 << 20, MULTIPLE = 1 << 20, GRANULARITY = 1 << 16 };
+    const size_t multiple = is_reserve ? GRANULARITY : MULTIPLE;
+    const size_t least = stack_least(attr);
+    int error = pthread_attr_getstacksize(attr, reserve);
+
+    if (error || size > SIZE_MAX / 2)
+        return error ? error : ENOMEM;
+    if (!size || (!is_reserve && size < DEFAULT))
+        *reserve = *reserve < DEFAULT ? DEFAULT : *reserve;
+    else
+        *reserve = ((size + multiple - 1) & ~(multiple - 1)) + ((least + 0xffff) & ~(size_t)0xffff);
+    return 0;
+}
+
+static int thread_run(struct win_thread *thread, SIZE_T stack_size, bool is_reserve)
 {
     pthread_attr_t attr;
     pthread_t id;
+    size_t reserve;
     int error = pthread_attr_init(&attr);
 
     if (error)
         return error;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    if (stack_size) {
-        size_t page = (size_t)sysconf(_SC_PAGESIZE);
-        size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
-
-        stack_size = stack_size < least ? least : stack_size;
-        error = stack_size > SIZE_MAX - page
-                    ? ENOMEM
-                    : pthread_attr_setstacksize(&attr, (stack_size + page - 1) & ~(page - 1));
-    }
+    if (!(error = stack_reserve(&attr, stack_size, is_reserve, &reserve)))
+        error = pthread_attr_setstacksize(&attr, reserve);
     if (!error)
         error = pthread_create(&id, &attr, thread_main, thread);
     pthread_attr_destroy(&attr);
@@ -149,11 +180,14 @@ static DWORD thread_id_of(struct win_thread *thread)
 /*
  * CreateThread - starts a thread.
  * attributes  ignored: nothing to inherit or secure
- * stack_size  in bytes; 0: the default of the program
- * flags       0, CREATE_SUSPENDED (begins with ResumeThread), STACK_SIZE_PARAM_IS_A_RESERVATION (what it is anyway)
+ * stack_size  in bytes: with STACK_SIZE_PARAM_IS_A_RESERVATION what the stack can grow to, rounded up to 64 KiB;
+ *             without it what Windows commits at first: the stack can grow to 1 MiB at least, a larger size is rounded
+ *             up to MiB. 0: the default of the program
+ * flags       0, CREATE_SUSPENDED (begins with ResumeThread), STACK_SIZE_PARAM_IS_A_RESERVATION
  * thread_id   out: may be NULL
  * Returns     a handle, signalled when the thread has ended; or NULL with ERROR_INVALID_PARAMETER (no start routine,
  *             another flag), ERROR_NOT_ENOUGH_MEMORY.
+ * Source      "CreateThread", "Thread Stack Size".
  */
 HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
     LPTHREAD_START_ROUTINE start, LPVOID parameter, DWORD flags, LPDWORD thread_id)
@@ -174,7 +208,7 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
     }
     win_object_ref(&thread->waitable.object); /* the thread's */
     win_object_ref(&thread->waitable.object); /* this function's, until the id is known */
-    if (thread_run(thread, stack_size)) {
+    if (thread_run(thread, stack_size, flags & STACK_SIZE_PARAM_IS_A_RESERVATION)) {
         win_object_unref(&thread->waitable.object);
         win_object_unref(&thread->waitable.object);
         CloseHandle(handle);

@@ -73,6 +73,104 @@ static void test_thread_exit_codes(void **state)
     }
 }
 
+/* The compiler leaves none of the octets out. */
+static size_t use_stack(volatile char *octets, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 1024)
+        octets[i] = 1;
+    return bytes;
+}
+
+static DWORD WINAPI use_half_a_mebioctet(LPVOID parameter)
+{
+    char room[512 << 10];
+
+    (void)parameter;
+    return (DWORD)use_stack(room, sizeof(room));
+}
+
+static unsigned __stdcall use_half_a_mebioctet_c(void *parameter)
+{
+    return use_half_a_mebioctet(parameter);
+}
+
+static DWORD WINAPI ask_for_an_address(LPVOID parameter)
+{
+    struct addrinfo *found = NULL;
+
+    (void)parameter;
+    if (getaddrinfo("localhost", "80", NULL, &found))
+        return 1;
+    freeaddrinfo(found);
+    return 0;
+}
+
+static DWORD code_of(HANDLE thread)
+{
+    DWORD code = 0;
+
+    assert_non_null(thread);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_true(CloseHandle(thread));
+    return code;
+}
+
+/* A size without STACK_SIZE_PARAM_IS_A_RESERVATION is what is committed at first: the stack grows beyond it. */
+static void test_thread_stack_grows_beyond_its_size(void **state)
+{
+    WSADATA data;
+
+    (void)state;
+    assert_int_equal(
+        code_of(CreateThread(NULL, 16384, use_half_a_mebioctet, NULL, 0, NULL)), 512 << 10);
+    assert_int_equal(
+        code_of((HANDLE)_beginthreadex(NULL, 16384, use_half_a_mebioctet_c, NULL, 0, NULL)),
+        512 << 10);
+    assert_int_equal(
+        code_of(CreateThread(NULL, 0, use_half_a_mebioctet, NULL, 0, NULL)), 512 << 10);
+    assert_int_equal(WSAStartup(MAKEWORD(2, 2), &data), 0);
+    assert_int_equal(code_of(CreateThread(NULL, 16384, ask_for_an_address, NULL, 0, NULL)), 0);
+    assert_int_equal(code_of(CreateThread(NULL, 16384, ask_for_an_address, NULL,
+                         STACK_SIZE_PARAM_IS_A_RESERVATION, NULL)),
+        0);
+    assert_int_equal(WSACleanup(), 0);
+}
+
+static DWORD WINAPI use_parameter(LPVOID parameter)
+{
+    const size_t bytes = (size_t)parameter;
+
+    return (DWORD)use_stack(__builtin_alloca(bytes), bytes);
+}
+
+/* Each stack has room for the size that was asked for, less what Windows keeps of it (its guard, some pages). */
+static void test_thread_stack_has_room(void **state)
+{
+    static const struct {
+        size_t asked;
+        DWORD flags;
+        size_t used;
+    } rows[] = {
+        { 1, STACK_SIZE_PARAM_IS_A_RESERVATION, 40 << 10 }, /* rounded up to 64 KiB */
+        { 65 << 10, STACK_SIZE_PARAM_IS_A_RESERVATION, 100 << 10 },
+        { 1 << 20, STACK_SIZE_PARAM_IS_A_RESERVATION, 1000 << 10 },
+        { 3 << 20, STACK_SIZE_PARAM_IS_A_RESERVATION, 3000 << 10 },
+        { 3 << 20, 0, 3000 << 10 },
+        { (15 << 20) + 1, 0, 15300 << 10 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(code_of(CreateThread(NULL, rows[i].asked, use_parameter,
+                             (LPVOID)rows[i].used, rows[i].flags, NULL)),
+            rows[i].used);
+#ifndef _WIN32 /* a stack of all memory: Wine makes a small one */
+    assert_null(CreateThread(NULL, (SIZE_T)-1, return_parameter, NULL, 0, NULL));
+    assert_win_error(SPEC_ERROR_NOT_ENOUGH_MEMORY);
+#endif
+}
+
 static void test_thread_id_is_the_threads_own(void **state)
 {
     DWORD told = 0, id = 0;
@@ -225,6 +323,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thread_handle_is_signalled_at_the_end),
         cmocka_unit_test(test_thread_exit_codes),
+        cmocka_unit_test(test_thread_stack_grows_beyond_its_size),
+        cmocka_unit_test(test_thread_stack_has_room),
         cmocka_unit_test(test_thread_id_is_the_threads_own),
         cmocka_unit_test(test_thread_handle_may_be_closed_at_once),
         cmocka_unit_test(test_thread_suspended_begins_with_resume),
