@@ -60,7 +60,7 @@ extract() {
 list() {
     extract | sed -E 's|^wincompat/||; s|\.h | |' |
         grep -vE ' (WINCOMPAT_|WINCRT|WINOBJ_|_?NDSPI_|wincompat_|winobj_linux|PRI|SCN|[a-z0-9_]*_H$|IN6ADDR_.*_INIT$)|_H$' |
-        grep -vE '^inttypes |^inaddr function ' | sort -u
+        grep -vE '^inttypes |^inaddr function | __USE_FORTIFY_LEVEL$' | sort -u
 }
 
 # What a part of the headers is, in one line: the first sentence of its first comment.

@@ -110,18 +110,25 @@
     ROW(WSA_OPERATION_ABORTED, 995)                 \
     ROW(WSA_IO_INCOMPLETE, 996)                     \
     ROW(WSA_IO_PENDING, 997)                        \
+    ROW(WSAEINTR, 10004)                            \
     ROW(WSAEACCES, 10013)                           \
     ROW(WSAEFAULT, 10014)                           \
     ROW(WSAEINVAL, 10022)                           \
     ROW(WSAEWOULDBLOCK, 10035)                      \
     ROW(WSAENOTSOCK, 10038)                         \
     ROW(WSAEMSGSIZE, 10040)                         \
+    ROW(WSAENOPROTOOPT, 10042)                      \
+    ROW(WSAEPROTONOSUPPORT, 10043)                  \
+    ROW(WSAESOCKTNOSUPPORT, 10044)                  \
     ROW(WSAEOPNOTSUPP, 10045)                       \
     ROW(WSAEAFNOSUPPORT, 10047)                     \
+    ROW(WSAEADDRNOTAVAIL, 10049)                    \
     ROW(WSAECONNRESET, 10054)                       \
     ROW(WSAENOBUFS, 10055)                          \
+    ROW(WSAEISCONN, 10056)                          \
     ROW(WSAENOTCONN, 10057)                         \
     ROW(WSAESHUTDOWN, 10058)                        \
+    ROW(WSAETIMEDOUT, 10060)                        \
     ROW(WSAECONNREFUSED, 10061)                     \
     ROW(WSAVERNOTSUPPORTED, 10092)                  \
     ROW(WSANOTINITIALISED, 10093)                   \

@@ -97,7 +97,7 @@ static DWORD connect_submit(struct win_socket *socket, struct win_socket_request
         win_request_claim(&request->base); /* no cancel has ended it */
         win_request_end_at_once(&request->base, status, 0);
         lock_release(&socket->lock);
-        return win_winsock_error(status);
+        return error == EALREADY ? WSAEALREADY : win_winsock_error(status);
     }
     socket->connect = request;
     win_socket_advance_locked(socket);
@@ -126,7 +126,7 @@ static DWORD connect_check(const struct win_socket *socket, const struct sockadd
  * overlapped     ends with the octets that were sent
  * Returns        FALSE with ERROR_IO_PENDING, or WSANOTINITIALISED, WSAENOTSOCK, ERROR_INVALID_PARAMETER (no
  *                overlapped), WSAEFAULT (name, buffer), WSAEINVAL (not bound; no stream; it listens; a request connects
- *                it already), WSAEISCONN, WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAENOBUFS.
+ *                it already), WSAEALREADY (connect does), WSAEISCONN, WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAENOBUFS.
  *                The request ends with STATUS_CONNECTION_REFUSED (ERROR_CONNECTION_REFUSED, WSAECONNREFUSED),
  *                STATUS_IO_TIMEOUT (ERROR_SEM_TIMEOUT, WSAETIMEDOUT) and the like.
  * Threads        any

@@ -163,10 +163,12 @@ void win_socket_end_locked(
 
 /* What a request on the socket ends with for an errno. */
 LONG win_socket_status(const struct win_socket *socket, int error);
+/* The same for EPIPE: this end has shut down its sending, the connection is gone, or there has been none. */
+LONG win_socket_sends_no_more(int fd);
 /* The Winsock error for a status. */
 DWORD win_winsock_error(LONG status);
-/* Sets the Winsock error of a call that ended at once with an error. Returns SOCKET_ERROR. */
-int win_socket_fail(LONG status);
+/* Sets the last error of a call that ended at once. Returns 0 or SOCKET_ERROR. */
+int win_socket_end(LONG status);
 
 /* option.c: the times of a socket's keep-alive probes. Returns 0, or SOCKET_ERROR with the error. */
 struct tcp_keepalive;

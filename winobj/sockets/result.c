@@ -41,14 +41,12 @@ DWORD win_winsock_error(LONG status)
     }
 }
 
-/* EPIPE: this end has shut down its sending, the connection is gone, or there has been none. */
-static LONG sends_no_more(const struct win_socket *socket)
+LONG win_socket_sends_no_more(int fd)
 {
     struct tcp_info info;
     socklen_t length = sizeof(info);
 
-    if (!win_address_size(socket->family) ||
-        (getsockopt)(socket->fd, IPPROTO_TCP, TCP_INFO, &info, &length))
+    if ((getsockopt)(fd, IPPROTO_TCP, TCP_INFO, &info, &length))
         return STATUS_CONNECTION_RESET;
     if (info.tcpi_state != TCP_CLOSE)
         return STATUS_PIPE_DISCONNECTED;
@@ -60,7 +58,7 @@ LONG win_socket_status(const struct win_socket *socket, int error)
 {
     switch (error) {
     case ECONNRESET: return STATUS_CONNECTION_RESET;
-    case EPIPE: return sends_no_more(socket);
+    case EPIPE: return win_socket_sends_no_more(socket->fd);
     case ECONNREFUSED:
         return socket->type == SOCK_DGRAM ? STATUS_PORT_UNREACHABLE : STATUS_CONNECTION_REFUSED;
     case ECONNABORTED: return STATUS_CONNECTION_ABORTED;
@@ -86,9 +84,12 @@ LONG win_socket_status(const struct win_socket *socket, int error)
     }
 }
 
-int win_socket_fail(LONG status)
+int win_socket_end(LONG status)
 {
-    return win_winsock_fail(win_winsock_error(status));
+    if (status)
+        return win_winsock_fail(win_winsock_error(status));
+    SetLastError(ERROR_SUCCESS);
+    return 0;
 }
 
 /*
@@ -123,8 +124,5 @@ BOOL WSAAPI WSAGetOverlappedResult(
     }
     *bytes = (DWORD)overlapped->InternalHigh;
     *flags = overlapped->Offset;
-    if (!status)
-        return TRUE;
-    win_socket_fail(status);
-    return FALSE;
+    return !win_socket_end(status);
 }

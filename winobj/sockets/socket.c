@@ -57,6 +57,7 @@ SOCKET WSAAPI WSASocketW(
         return INVALID_SOCKET;
     }
     win_socket_new(fd);
+    SetLastError(ERROR_SUCCESS);
     return (SOCKET)fd;
 }
 
@@ -96,6 +97,7 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
     wide = (uint64_t)value;
     if (command == FIONREAD)
         memcpy(argument, &wide, bytes > sizeof(wide) ? sizeof(wide) : bytes);
+    SetLastError(ERROR_SUCCESS);
     return 0;
 }
 
@@ -118,5 +120,8 @@ int WSAAPI wincompat_select(
     if (timeout)
         left = *timeout;
     ready = select(FD_SETSIZE, readable, writable, failed, timeout ? &left : NULL);
-    return ready < 0 ? win_winsock_fail_errno() : ready;
+    if (ready < 0)
+        return win_winsock_fail_errno();
+    SetLastError(ERROR_SUCCESS);
+    return ready;
 }

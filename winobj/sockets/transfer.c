@@ -145,12 +145,12 @@ static int receive_now(
     LONG status;
 
     receive_once(socket, request, 0, &status);
-    *received = (DWORD)request->done;
-    *flags = request->result_flags;
+    if (!status || status == STATUS_BUFFER_OVERFLOW) {
+        *received = (DWORD)request->done;
+        *flags = request->result_flags;
+    }
     free(request);
-    if (status == WIN_SOCKET_PENDING)
-        return win_winsock_fail(WSAEWOULDBLOCK);
-    return status ? win_socket_fail(status) : 0;
+    return status == WIN_SOCKET_PENDING ? win_winsock_fail(WSAEWOULDBLOCK) : win_socket_end(status);
 }
 
 static int send_now(struct win_socket *socket, struct win_socket_request *request, DWORD *sent)
@@ -171,11 +171,12 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
         else if (errno != EINTR)
             status = win_socket_status(socket, errno);
     } while (!status && (bytes < 0 || request->done < request->total));
-    *sent = (DWORD)request->done;
+    if (status == WIN_SOCKET_PENDING && request->done)
+        status = STATUS_SUCCESS;
+    if (!status)
+        *sent = (DWORD)request->done;
     free(request);
-    if (status == WIN_SOCKET_PENDING && !*sent)
-        return win_winsock_fail(WSAEWOULDBLOCK);
-    return status && status != WIN_SOCKET_PENDING ? win_socket_fail(status) : 0;
+    return status == WIN_SOCKET_PENDING ? win_winsock_fail(WSAEWOULDBLOCK) : win_socket_end(status);
 }
 
 /* Begins a request and submits it. Returns its status; *done in octets. Consumes the request. */
@@ -197,9 +198,9 @@ static int result_of(LONG status, DWORD done, DWORD *bytes)
 {
     if (status == WIN_SOCKET_PENDING)
         return win_winsock_fail(WSA_IO_PENDING);
-    if (bytes)
+    if (bytes && (!status || status == STATUS_BUFFER_OVERFLOW))
         *bytes = done;
-    return status ? win_socket_fail(status) : 0;
+    return win_socket_end(status);
 }
 
 /* The socket of a transfer; NULL with the Winsock error, also of the arguments that all have. */

@@ -135,10 +135,27 @@ int win_winsock_fail_errno(void)
     return win_winsock_fail(error ? (DWORD)error : WSAENOBUFS);
 }
 
+int win_winsock_fail_transfer(int fd, int error)
+{
+    int type = 0;
+    socklen_t length = sizeof(type);
+
+    switch (error) {
+    case EPIPE: return win_winsock_fail(win_winsock_error(win_socket_sends_no_more(fd)));
+    case EDESTADDRREQ: return win_winsock_fail(WSAENOTCONN);
+    case ECONNREFUSED: /* a host refused a datagram of before */
+        if (!(getsockopt)(fd, SOL_SOCKET, SO_TYPE, &type, &length) && type == SOCK_DGRAM)
+            return win_winsock_fail(WSAECONNRESET);
+        /* fall through */
+    default: errno = error; return win_winsock_fail_errno();
+    }
+}
+
 /*
- * WSAGetLastError - the error of this thread's last Winsock call that failed. Calls that are Linux' own (send, recv)
- * leave their error in errno. A socket error in errno is newer than the last error, because the Winsock functions of
- * this library clear errno.
+ * WSAGetLastError - the last error, as GetLastError; so a program that includes a Windows-named header calls that one.
+ * This function is for programs in which send, recv and their kind are Linux' own (NDSPI_NO_CRT), which leave their
+ * error in errno. A socket error in errno is newer than the last error, because the Winsock functions of this library
+ * clear errno.
  */
 int WSAAPI WSAGetLastError(void)
 {

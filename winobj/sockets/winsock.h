@@ -13,5 +13,7 @@ bool win_winsock_started(void);
 /* Set the error of a Winsock function, the second one from errno. Return SOCKET_ERROR. */
 int win_winsock_fail(DWORD error);
 int win_winsock_fail_errno(void);
+/* The same for an errno of a call that was to send or receive. */
+int win_winsock_fail_transfer(int fd, int error);
 
 #endif

@@ -11,7 +11,16 @@
 
 #include <wincompat/types.h>
 
+/* socket_calls.h cannot replace recv and recvfrom where they are inline functions of glibc (_FORTIFY_SOURCE). */
+#if !defined(NDSPI_NO_CRT) && defined(__USE_FORTIFY_LEVEL)
+#pragma push_macro("__USE_FORTIFY_LEVEL")
+#undef __USE_FORTIFY_LEVEL
+#define __USE_FORTIFY_LEVEL 0
 #include <sys/socket.h>
+#pragma pop_macro("__USE_FORTIFY_LEVEL")
+#else
+#include <sys/socket.h>
+#endif
 
 #ifndef _NETINET_IN_H
 

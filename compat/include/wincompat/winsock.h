@@ -4,6 +4,7 @@
 #define WINCOMPAT_WINSOCK_H
 
 #include <wincompat/catalogue.h>
+#include <wincompat/socket_calls.h>
 
 WINCOMPAT_BEGIN
 
@@ -22,7 +23,12 @@ typedef struct WSAData {
 
 WINOBJ_API int WSAAPI WSAStartup(WORD version, LPWSADATA data);
 WINOBJ_API int WSAAPI WSACleanup(void);
+/* the last error, as GetLastError; with NDSPI_NO_CRT errno, if a socket function left it there */
+#ifdef NDSPI_NO_CRT
 WINOBJ_API int WSAAPI WSAGetLastError(void);
+#else
+WINOBJ_API int WSAAPI WSAGetLastError(void) __asm__("GetLastError");
+#endif
 WINOBJ_API void WSAAPI WSASetLastError(int error);
 
 WINOBJ_API INT WSAAPI WSAStringToAddressA(
@@ -61,7 +67,7 @@ static inline UINT64 ntohll(UINT64 value)
 
 /*
  * Sockets. A SOCKET is a descriptor; socket, bind, connect, send, recv and the other calls with the same name are
- * Linux' own, and WSAGetLastError returns their errors. As a HANDLE it is an overlapped file.
+ * Linux' own, with Windows' errors (socket_calls.h). As a HANDLE it is an overlapped file.
  */
 typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);

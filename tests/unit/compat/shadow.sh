@@ -46,4 +46,38 @@ for function in wincrt_printf wincrt_swprintf wincrt_sscanf wincompat_select; do
     nm -u "$scratch/ported.o" | grep "$function" > /dev/null \
         || { echo "with one, $function is not what is called"; status=1; }
 done
+
+# Socket functions go by other symbols, in each language, also where glibc has inline functions, and after a use.
+cat > "$scratch/calls.c" <<'TEXT'
+#ifdef USED_BEFORE
+#include <sys/socket.h>
+static inline long before(int s, char *text) { return recv(s, text, 4, 0) + send(s, text, 4, 0); }
+#endif
+#include <winsock2.h>
+long use(int s, int n, struct sockaddr *a);
+long use(int s, int n, struct sockaddr *a)
+{
+    char text[4];
+    long (*binds)(int) = n ? (long (*)(int))(void *)bind : 0;
+#ifdef USED_BEFORE
+    n += (int)before(s, text);
+#endif
+    return recv(s, text, 4, 0) + recv(s, text, (size_t)n, 0) + connect(s, a, 16) + accept(s, 0, 0) + binds(s);
+}
+TEXT
+for compiler in "$cc" clang; do
+    command -v "$compiler" > /dev/null || continue
+    for flags in "-O0" "-O2 -D_FORTIFY_SOURCE=2" "-O2 -DUSED_BEFORE"; do
+        for language in "c -std=gnu11" "c++ -std=gnu++11" "c++ -std=gnu++20"; do
+            # shellcheck disable=SC2086
+            "$compiler" -x $language $flags -Wall -Wno-cast-function-type -Wno-macro-redefined -Werror "${include[@]}" \
+                -c "$scratch/calls.c" -o "$scratch/calls.o"
+            for function in recv connect accept bind; do
+                called=$(nm -u "$scratch/calls.o" | grep -oE "\b(wincompat_|__)?$function(_chk)?$")
+                [ "$called" = "wincompat_$function" ] ||
+                    { echo "$compiler $flags, $language: $function is Linux' own"; status=1; }
+            done
+        done
+    done
+done
 exit $status

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls.c - the functions that Linux has under the same name, with Windows' last error: a failure sets it, a success
+ * sets 0, but for that of connect. Programs call them by these names (wincompat/socket_calls.h).
+ */
+#include "winobj/sockets/calls.h"
+
+#include "winobj/sockets/object.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/* Whether the descriptor is one of a socket: what a number that is none fails with. */
+static bool has_option(int fd, int option, int *value)
+{
+    socklen_t length = sizeof(*value);
+
+    return !(getsockopt)(fd, SOL_SOCKET, option, value, &length);
+}
+
+/* Of a call that transfers nothing. error: instead of Linux' EINVAL, where Windows has another; 0: the same */
+static int ended(int result, DWORD error)
+{
+    if (result < 0)
+        return error && errno == EINVAL ? win_winsock_fail(error) : win_winsock_fail_errno();
+    SetLastError(ERROR_SUCCESS);
+    return result;
+}
+
+/* Of one that sends or receives. */
+static ssize_t transferred(int fd, ssize_t result)
+{
+    if (result < 0)
+        return win_winsock_fail_transfer(fd, errno);
+    SetLastError(ERROR_SUCCESS);
+    return result;
+}
+
+/* Whether an address has as many octets as its family's; WSAEFAULT. */
+static bool is_whole(const struct sockaddr *address, socklen_t length)
+{
+    if (address && length >= sizeof(address->sa_family) &&
+        length >= win_address_size(address->sa_family))
+        return true;
+    win_winsock_fail(WSAEFAULT);
+    return false;
+}
+
+/*
+ * socket - Linux' own, after WSAStartup. INVALID_SOCKET with WSANOTINITIALISED, WSAEAFNOSUPPORT, WSAESOCKTNOSUPPORT
+ * (type), WSAEPROTONOSUPPORT, WSAEACCES, WSAEMFILE, WSAENOBUFS. Any thread, as with all of these.
+ */
+int wincompat_socket(int family, int type, int protocol)
+{
+    int fd;
+
+    if (!win_winsock_started())
+        return -1;
+    if ((fd = socket(family, type, protocol)) >= 0)
+        win_socket_new(fd);
+    return ended(fd, WSAESOCKTNOSUPPORT);
+}
+
+/*
+ * bind - Linux' own. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (no address, or too short a one),
+ * WSAEINVAL (bound already), WSAEADDRINUSE, WSAEADDRNOTAVAIL, WSAEACCES.
+ */
+int wincompat_bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+    int type;
+
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if (!has_option(fd, SO_TYPE, &type))
+        return win_winsock_fail_errno();
+    return is_whole(address, length) ? ended(bind(fd, address, length), 0) : SOCKET_ERROR;
+}
+
+/* Whether a socket of the Internet has no port yet. */
+static bool is_unbound(int fd)
+{
+    struct sockaddr_in6 local = { .sin6_port = 0 }; /* the port is at the same place in AF_INET */
+    socklen_t length = sizeof(local);
+
+    return !getsockname(fd, (struct sockaddr *)&local, &length) &&
+           win_address_size(local.sin6_family) && !local.sin6_port;
+}
+
+/* listen - Linux' own. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEINVAL (not bound), WSAEOPNOTSUPP. */
+int wincompat_listen(int fd, int backlog)
+{
+    int type;
+
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if (has_option(fd, SO_TYPE, &type) && type == SOCK_STREAM && is_unbound(fd))
+        return win_winsock_fail(WSAEINVAL);
+    return ended(listen(fd, backlog), 0);
+}
+
+/*
+ * accept - Linux' own. INVALID_SOCKET with WSANOTINITIALISED, WSAENOTSOCK, WSAEINVAL (listen was not called),
+ * WSAEOPNOTSUPP (no stream), WSAEWOULDBLOCK, WSAEMFILE.
+ */
+int wincompat_accept(int fd, struct sockaddr *address, socklen_t *length)
+{
+    int accepted;
+
+    if (!win_winsock_started())
+        return -1;
+    if ((accepted = accept(fd, address, length)) >= 0)
+        win_socket_new(accepted);
+    return ended(accepted, 0);
+}
+
+/*
+ * connect - Linux' own; a success leaves the last error. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (no
+ * address, or too short a one), WSAEWOULDBLOCK (it goes on), WSAEALREADY, WSAEISCONN, WSAECONNREFUSED, WSAETIMEDOUT,
+ * WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAEAFNOSUPPORT.
+ */
+int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if (!is_whole(address, length))
+        return SOCKET_ERROR;
+    return connect(fd, address, length) ? win_winsock_fail_errno() : 0;
+}
+
+/*
+ * send, sendto - Linux' own. The octets; SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAENOTCONN, WSAESHUTDOWN,
+ * WSAEWOULDBLOCK, WSAETIMEDOUT (SO_SNDTIMEO), WSAECONNRESET, WSAECONNABORTED, WSAEMSGSIZE, WSAEFAULT, WSAENETUNREACH,
+ * WSAEHOSTUNREACH.
+ */
+ssize_t wincompat_send(int fd, const void *buffer, size_t bytes, int flags)
+{
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    return transferred(fd, send(fd, buffer, bytes, flags | MSG_NOSIGNAL));
+}
+
+ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
+    const struct sockaddr *to, socklen_t length)
+{
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    return transferred(fd, sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length));
+}
+
+/*
+ * recv, recvfrom - Linux' own. The octets, 0 at the end of a stream; SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK,
+ * WSAENOTCONN, WSAEWOULDBLOCK, WSAETIMEDOUT (SO_RCVTIMEO), WSAECONNRESET, WSAEMSGSIZE (a datagram longer than the
+ * buffer, which is full; the rest is lost), WSAEFAULT.
+ */
+ssize_t wincompat_recvfrom(
+    int fd, void *buffer, size_t bytes, int flags, struct sockaddr *from, socklen_t *length)
+{
+    struct iovec part = { buffer, bytes };
+    struct msghdr message = { .msg_name = from,
+        .msg_namelen = from && length ? *length : 0,
+        .msg_iov = &part,
+        .msg_iovlen = 1 };
+    ssize_t result;
+
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if ((result = recvmsg(fd, &message, flags)) >= 0 && from && length)
+        *length = message.msg_namelen;
+    if (result >= 0 && (message.msg_flags & MSG_TRUNC) && !(flags & MSG_TRUNC))
+        return win_winsock_fail(WSAEMSGSIZE);
+    return transferred(fd, result);
+}
+
+ssize_t wincompat_recv(int fd, void *buffer, size_t bytes, int flags)
+{
+    return wincompat_recvfrom(fd, buffer, bytes, flags, NULL, NULL);
+}
+
+/* shutdown - Linux' own. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEINVAL (how), WSAENOTCONN. */
+int wincompat_shutdown(int fd, int how)
+{
+    return win_winsock_started() ? ended(shutdown(fd, how), 0) : SOCKET_ERROR;
+}
+
+/*
+ * getsockname - Linux' own. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (a NULL pointer, too little
+ * room), WSAEINVAL (not bound).
+ */
+int wincompat_getsockname(int fd, struct sockaddr *address, socklen_t *length)
+{
+    int family;
+
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if (!has_option(fd, SO_DOMAIN, &family))
+        return win_winsock_fail_errno();
+    if (is_unbound(fd))
+        return win_winsock_fail(WSAEINVAL);
+    if (!address || !length || *length < win_address_size(family))
+        return win_winsock_fail(WSAEFAULT);
+    return ended(getsockname(fd, address, length), 0);
+}
+
+/* getpeername - Linux' own. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT, WSAENOTCONN. */
+int wincompat_getpeername(int fd, struct sockaddr *address, socklen_t *length)
+{
+    struct sockaddr_storage peer;
+    socklen_t needed = sizeof(peer);
+
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if (getpeername(fd, (struct sockaddr *)&peer, &needed))
+        return win_winsock_fail_errno();
+    if (!address || !length || *length < win_address_size(peer.ss_family))
+        return win_winsock_fail(WSAEFAULT);
+    return ended(getpeername(fd, address, length), 0);
+}
