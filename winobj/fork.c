@@ -50,6 +50,7 @@ static void fork_child(void)
     win_results_forked();
     win_dispatch_forked();
     win_timers_forked();
+    win_blocked_forked();
     win_changes_forked();
     win_ring_forked();
     win_handles_forked();

@@ -31,6 +31,7 @@ void win_ring_fork_end(void);
 
 /* Run in the child, after the lock is released. */
 void win_addresses_forked(void);
+void win_blocked_forked(void);
 void win_results_forked(void);
 void win_dispatch_forked(void);
 void win_timers_forked(void);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * calls.c - the functions that Linux has under the same name, with Windows' last error: a failure sets it, a success
- * sets 0, but for that of connect. Programs call them by these names (wincompat/socket_calls.h).
+ * sets 0, but for that of connect. Programs call them by these names (wincompat/socket_calls.h). Those that wait end
+ * with WSAEINTR when another thread closes the socket (blocked.h).
  */
 #include "winobj/sockets/calls.h"
 
+#include "winobj/sockets/blocked.h"
 #include "winobj/sockets/object.h"
 
 #include <errno.h>
@@ -28,11 +30,26 @@ static int ended(int result, DWORD error)
     return result;
 }
 
-/* Of one that sends or receives. */
-static ssize_t transferred(int fd, ssize_t result)
+/* The same for a call that may block: closing the socket ends it. */
+static int ended_with(_Atomic uint32_t *calls, int result)
 {
+    const int error = errno;
+
+    if (win_blocked_end(calls) && result < 0)
+        return win_winsock_fail(WSAEINTR);
+    errno = error;
+    return ended(result, 0);
+}
+
+/* Of one that sends or receives. */
+static ssize_t transferred(int fd, _Atomic uint32_t *calls, ssize_t result)
+{
+    const int error = errno;
+
+    if (win_blocked_end(calls) && result <= 0)
+        return win_winsock_fail(WSAEINTR);
     if (result < 0)
-        return win_winsock_fail_transfer(fd, errno);
+        return win_winsock_fail_transfer(fd, error);
     SetLastError(ERROR_SUCCESS);
     return result;
 }
@@ -105,27 +122,38 @@ int wincompat_listen(int fd, int backlog)
  */
 int wincompat_accept(int fd, struct sockaddr *address, socklen_t *length)
 {
+    _Atomic uint32_t *calls;
     int accepted;
 
     if (!win_winsock_started())
         return -1;
+    calls = win_blocked_begin(fd);
     if ((accepted = accept(fd, address, length)) >= 0)
         win_socket_new(accepted);
-    return ended(accepted, 0);
+    return ended_with(calls, accepted);
 }
 
 /*
- * connect - Linux' own; a success leaves the last error. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (no
- * address, or too short a one), WSAEWOULDBLOCK (it goes on), WSAEALREADY, WSAEISCONN, WSAECONNREFUSED, WSAETIMEDOUT,
+ * connect - Linux' own; a success leaves the last error. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT
+ * (no address, or too short a one), WSAEWOULDBLOCK (it goes on), WSAEALREADY, WSAEISCONN, WSAECONNREFUSED, WSAETIMEDOUT,
  * WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAEAFNOSUPPORT.
  */
 int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
+    _Atomic uint32_t *calls;
+    int result, error;
+
     if (!win_winsock_started())
         return SOCKET_ERROR;
     if (!is_whole(address, length))
         return SOCKET_ERROR;
-    return connect(fd, address, length) ? win_winsock_fail_errno() : 0;
+    calls = win_blocked_begin(fd);
+    result = connect(fd, address, length);
+    error = errno;
+    if (win_blocked_end(calls) && result)
+        return win_winsock_fail(WSAEINTR);
+    errno = error;
+    return result ? win_winsock_fail_errno() : 0;
 }
 
 /*
@@ -135,17 +163,23 @@ int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
  */
 ssize_t wincompat_send(int fd, const void *buffer, size_t bytes, int flags)
 {
+    _Atomic uint32_t *calls;
+
     if (!win_winsock_started())
         return SOCKET_ERROR;
-    return transferred(fd, send(fd, buffer, bytes, flags | MSG_NOSIGNAL));
+    calls = win_blocked_begin(fd);
+    return transferred(fd, calls, send(fd, buffer, bytes, flags | MSG_NOSIGNAL));
 }
 
 ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
     const struct sockaddr *to, socklen_t length)
 {
+    _Atomic uint32_t *calls;
+
     if (!win_winsock_started())
         return SOCKET_ERROR;
-    return transferred(fd, sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length));
+    calls = win_blocked_begin(fd);
+    return transferred(fd, calls, sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length));
 }
 
 /*
@@ -161,15 +195,19 @@ ssize_t wincompat_recvfrom(
         .msg_namelen = from && length ? *length : 0,
         .msg_iov = &part,
         .msg_iovlen = 1 };
+    _Atomic uint32_t *calls;
     ssize_t result;
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
+    calls = win_blocked_begin(fd);
     if ((result = recvmsg(fd, &message, flags)) >= 0 && from && length)
         *length = message.msg_namelen;
-    if (result >= 0 && (message.msg_flags & MSG_TRUNC) && !(flags & MSG_TRUNC))
-        return win_winsock_fail(WSAEMSGSIZE);
-    return transferred(fd, result);
+    if (result >= 0 && (message.msg_flags & MSG_TRUNC) && !(flags & MSG_TRUNC)) {
+        errno = EMSGSIZE;
+        result = -1;
+    }
+    return transferred(fd, calls, result);
 }
 
 ssize_t wincompat_recv(int fd, void *buffer, size_t bytes, int flags)

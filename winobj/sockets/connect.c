@@ -126,7 +126,8 @@ static DWORD connect_check(const struct win_socket *socket, const struct sockadd
  * overlapped     ends with the octets that were sent
  * Returns        FALSE with ERROR_IO_PENDING, or WSANOTINITIALISED, WSAENOTSOCK, ERROR_INVALID_PARAMETER (no
  *                overlapped), WSAEFAULT (name, buffer), WSAEINVAL (not bound; no stream; it listens; a request connects
- *                it already), WSAEALREADY (connect does), WSAEISCONN, WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAENOBUFS.
+ *                it already), WSAEALREADY (connect does), WSAEISCONN, WSAENETUNREACH, WSAEHOSTUNREACH,
+ *                WSAEADDRNOTAVAIL, WSAENOBUFS.
  *                The request ends with STATUS_CONNECTION_REFUSED (ERROR_CONNECTION_REFUSED, WSAECONNREFUSED),
  *                STATUS_IO_TIMEOUT (ERROR_SEM_TIMEOUT, WSAETIMEDOUT) and the like.
  * Threads        any

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* object.c - the life of a socket as an overlapped file: made at the first use, ended by closesocket or CloseHandle. */
+#include "winobj/sockets/blocked.h"
 #include "winobj/sockets/object.h"
 
 #include "winobj/handles/descriptor.h"
@@ -31,6 +32,8 @@ static void io_closed(struct win_file *file)
 
     if (socket->fd < 0) /* its creation failed */
         return;
+    if (!socket->lost)
+        win_blocked_close(socket->fd);
     lock_acquire(&socket->lock);
     socket->closed = true;
     win_socket_cancel_locked(socket);
@@ -43,8 +46,10 @@ static void io_closed(struct win_file *file)
         reactor_unref(&socket->source);
     }
     win_descriptor_drop((uintptr_t)socket->fd, socket->handle);
-    if (!socket->lost)
+    if (!socket->lost) {
         close(socket->fd); /* it frees the descriptor even if it fails */
+        win_blocked_closed(socket->fd);
+    }
     lock_release(&socket->lock);
 }
 
@@ -86,6 +91,7 @@ static DWORD io_carry(struct win_file *file, struct win_parcel *parcel)
         return ERROR_NOT_SUPPORTED;
     if ((parcel->fd = fcntl(socket->fd, F_DUPFD_CLOEXEC, 3)) < 0)
         return errno == EMFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_INVALID_HANDLE;
+    win_blocked_share(socket->fd);
     parcel->kind = WIN_PARCEL_SOCKET;
     parcel->at = socket->fd;
     return ERROR_SUCCESS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* socket.c - socket functions that Linux has under another name. A SOCKET is a descriptor. */
+#include "winobj/sockets/blocked.h"
 #include "winobj/sockets/object.h"
 
 #include <errno.h>
@@ -23,14 +24,18 @@ static bool is_socket(SOCKET socket)
 
 /*
  * closesocket - closes a socket. Requests that are pending on it, or on a listener with it, end with STATUS_CANCELLED
- * (ERROR_OPERATION_ABORTED) before it returns. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK.
+ * (ERROR_OPERATION_ABORTED) before it returns, calls of other threads that wait on it with WSAEINTR; select finds it
+ * ready. Where another process has the socket, too, such calls go on. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK.
  */
 int WSAAPI closesocket(SOCKET socket)
 {
     if (!is_socket(socket))
         return SOCKET_ERROR;
-    if (!win_socket_close((int)socket))
-        close((int)socket); /* it frees the descriptor even if it fails */
+    if (win_socket_close((int)socket))
+        return 0;
+    win_blocked_close((int)socket);
+    close((int)socket); /* it frees the descriptor even if it fails */
+    win_blocked_closed((int)socket);
     return 0;
 }
 
@@ -101,16 +106,36 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
     return 0;
 }
 
+/* A call on each socket of a set begins, or ends; the latter tells in *closing whether one is being closed. */
+static void calls_of(const fd_set *set, bool begin, bool *closing)
+{
+    const unsigned long *words = (const unsigned long *)set;
+    enum { BITS = 8 * sizeof(*words) };
+
+    for (size_t i = 0; set && i < FD_SETSIZE / BITS; i++)
+        for (unsigned long left = words[i]; left; left &= left - 1) {
+            const int fd = (int)(i * BITS) + __builtin_ctzl(left);
+            _Atomic uint32_t *calls = begin ? win_blocked_begin(fd) : win_blocked_calls(fd);
+
+            if (!begin && win_blocked_end(calls))
+                *closing = true;
+        }
+}
+
 /*
  * select - waits until one of the sockets is ready. The sets are the C library's, so every SOCKET in one is below
- * FD_SETSIZE. Returns how many are ready, 0 at the timeout; SOCKET_ERROR with WSAEINVAL (three NULL sets, a negative
- * timeout), WSAENOTSOCK.
+ * FD_SETSIZE. Returns how many are ready, 0 at the timeout; a socket that another thread closes meanwhile is ready to
+ * read and to write. SOCKET_ERROR with WSAEINVAL (three NULL sets, a negative timeout), WSAENOTSOCK (also of a socket
+ * that is closed meanwhile, if none is ready).
  */
 int WSAAPI wincompat_select(
     int ignored, fd_set *readable, fd_set *writable, fd_set *failed, const struct timeval *timeout)
 {
+    fd_set *const sets[] = { readable, writable, failed };
+    fd_set asked[3];
     struct timeval left;
-    int ready;
+    bool closing = false;
+    int ready, error;
 
     (void)ignored;
     if (!win_winsock_started())
@@ -119,8 +144,17 @@ int WSAAPI wincompat_select(
         return win_winsock_fail(WSAEINVAL);
     if (timeout)
         left = *timeout;
+    for (int i = 0; i < 3; i++) {
+        if (sets[i])
+            asked[i] = *sets[i];
+        calls_of(sets[i], true, &closing);
+    }
     ready = select(FD_SETSIZE, readable, writable, failed, timeout ? &left : NULL);
-    if (ready < 0)
+    error = errno;
+    for (int i = 0; i < 3; i++)
+        calls_of(sets[i] ? &asked[i] : NULL, false, &closing);
+    errno = closing && !ready ? EBADF : error;
+    if (ready < 0 || (closing && !ready))
         return win_winsock_fail_errno();
     SetLastError(ERROR_SUCCESS);
     return ready;

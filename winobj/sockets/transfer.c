@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* transfer.c - octets in and out: WSASend, WSASendTo, WSARecv, WSARecvFrom, and ReadFile and WriteFile on sockets. */
+#include "winobj/sockets/blocked.h"
 #include "winobj/sockets/object.h"
 
 #include "winobj/status.h"
@@ -142,9 +143,14 @@ LONG win_socket_send_locked(struct win_socket *socket, struct win_socket_request
 static int receive_now(
     struct win_socket *socket, struct win_socket_request *request, DWORD *received, DWORD *flags)
 {
+    _Atomic uint32_t *const calls = win_blocked_begin(socket->fd);
     LONG status;
 
     receive_once(socket, request, 0, &status);
+    if (win_blocked_end(calls) && !request->done) {
+        free(request);
+        return win_winsock_fail(WSAEINTR);
+    }
     if (!status || status == STATUS_BUFFER_OVERFLOW) {
         *received = (DWORD)request->done;
         *flags = request->result_flags;
@@ -155,8 +161,10 @@ static int receive_now(
 
 static int send_now(struct win_socket *socket, struct win_socket_request *request, DWORD *sent)
 {
+    _Atomic uint32_t *const calls = win_blocked_begin(socket->fd);
     ssize_t bytes;
     LONG status = STATUS_SUCCESS;
+    bool closing;
 
     do {
         struct msghdr message = rest_of(request);
@@ -171,11 +179,14 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
         else if (errno != EINTR)
             status = win_socket_status(socket, errno);
     } while (!status && (bytes < 0 || request->done < request->total));
+    closing = win_blocked_end(calls) && status;
     if (status == WIN_SOCKET_PENDING && request->done)
         status = STATUS_SUCCESS;
     if (!status)
         *sent = (DWORD)request->done;
     free(request);
+    if (closing)
+        return win_winsock_fail(WSAEINTR);
     return status == WIN_SOCKET_PENDING ? win_winsock_fail(WSAEWOULDBLOCK) : win_socket_end(status);
 }
 
