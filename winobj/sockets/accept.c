@@ -3,6 +3,7 @@
  * accept.c - AcceptEx, GetAcceptExSockaddrs. The kernel makes a descriptor for a connection; the one that the program
  * named takes its place (dup3), so the SOCKET, its port and its key stay.
  */
+#include "winobj/sockets/blocked.h"
 #include "winobj/sockets/object.h"
 
 #include <mswsock.h>
@@ -117,6 +118,7 @@ static void install_locked(struct win_socket *listener, struct win_accept *accep
         error = win_socket_replace_locked(socket, fd);
         status = error ? STATUS_INSUFFICIENT_RESOURCES : STATUS_SUCCESS;
         socket->called = false;
+        win_blocked_connected(socket->fd);
     }
     lock_release(&socket->lock);
     close(fd);

@@ -128,15 +128,17 @@ int wincompat_accept(int fd, struct sockaddr *address, socklen_t *length)
     if (!win_winsock_started())
         return -1;
     calls = win_blocked_begin(fd);
-    if ((accepted = accept(fd, address, length)) >= 0)
+    if ((accepted = accept(fd, address, length)) >= 0) {
         win_socket_new(accepted);
+        win_blocked_connected(accepted);
+    }
     return ended_with(calls, accepted);
 }
 
 /*
- * connect - Linux' own; a success leaves the last error. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT
- * (no address, or too short a one), WSAEWOULDBLOCK (it goes on), WSAEALREADY, WSAEISCONN, WSAECONNREFUSED, WSAETIMEDOUT,
- * WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAEAFNOSUPPORT.
+ * connect - Linux' own; a success leaves the last error. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK,
+ * WSAEFAULT (no address, or too short a one), WSAEWOULDBLOCK (it goes on), WSAEALREADY, WSAEISCONN, WSAECONNREFUSED,
+ * WSAETIMEDOUT, WSAENETUNREACH, WSAEHOSTUNREACH, WSAEADDRNOTAVAIL, WSAEAFNOSUPPORT.
  */
 int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
@@ -152,6 +154,7 @@ int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
     error = errno;
     if (win_blocked_end(calls) && result)
         return win_winsock_fail(WSAEINTR);
+    win_blocked_connected(fd); /* or soon: the time of one that goes on */
     errno = error;
     return result ? win_winsock_fail_errno() : 0;
 }

@@ -19,5 +19,7 @@ WINOBJ_API ssize_t wincompat_recvfrom(
 WINOBJ_API int wincompat_shutdown(int fd, int how);
 WINOBJ_API int wincompat_getsockname(int fd, struct sockaddr *address, socklen_t *length);
 WINOBJ_API int wincompat_getpeername(int fd, struct sockaddr *address, socklen_t *length);
+WINOBJ_API int wincompat_getsockopt(
+    int socket, int level, int option, void *value, socklen_t *bytes);
 
 #endif

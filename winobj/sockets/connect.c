@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* connect.c - ConnectEx, DisconnectEx. */
+#include "winobj/sockets/blocked.h"
 #include "winobj/sockets/object.h"
 
 #include <mswsock.h>
@@ -68,6 +69,7 @@ void win_socket_connect_advance_locked(struct win_socket *socket)
     if (!is_connected(socket))
         return;
     win_socket_fresh(socket);
+    win_blocked_connected(socket->fd);
     socket->called = true;
     request->to_length = 0;
     socket->connect = NULL;

@@ -65,6 +65,9 @@ struct win_socket {
     int fd;
     bool lost; /* the program closed the descriptor by close: the number is another file's */
     int family, type;
+    _Atomic int64_t send_buffer,
+        receive_buffer;           /* 1 more than what the program asked for; 0: nothing */
+    atomic_bool exclusive;        /* SO_EXCLUSIVEADDRUSE */
     struct reactor_source source; /* while added it holds a reference to the file */
 
     struct lock lock; /* LOCK_WIN_SOCKET: all below */

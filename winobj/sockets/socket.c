@@ -82,7 +82,8 @@ static uint64_t integer_load(const void *from, size_t bytes)
 }
 
 /*
- * ioctlsocket - FIONBIO: the socket does not block when the argument is not 0; FIONREAD: how many bytes can be read.
+ * ioctlsocket - FIONBIO: the socket does not block when the argument is not 0; FIONREAD: how many bytes can be read;
+ * SIOCATMARK: whether no urgent data wait to be read.
  * SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT, WSAEOPNOTSUPP (another command).
  */
 int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, size_t bytes)
@@ -95,12 +96,14 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
     if (!argument)
         return win_winsock_fail(WSAEFAULT);
     value = integer_load(argument, bytes) != 0;
-    if (command != FIONBIO && command != FIONREAD)
+    if (command != FIONBIO && command != FIONREAD && command != SIOCATMARK)
         return win_winsock_fail(WSAEOPNOTSUPP);
     if (ioctl((int)socket, (unsigned long)command, &value))
         return win_winsock_fail_errno();
-    wide = (uint64_t)value;
-    if (command == FIONREAD)
+    wide = command == SIOCATMARK
+               ? !value
+               : (uint64_t)value; /* Linux tells whether the next octet is urgent */
+    if (command != FIONBIO)
         memcpy(argument, &wide, bytes > sizeof(wide) ? sizeof(wide) : bytes);
     SetLastError(ERROR_SUCCESS);
     return 0;

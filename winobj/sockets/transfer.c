@@ -143,7 +143,8 @@ LONG win_socket_send_locked(struct win_socket *socket, struct win_socket_request
 static int receive_now(
     struct win_socket *socket, struct win_socket_request *request, DWORD *received, DWORD *flags)
 {
-    _Atomic uint32_t *const calls = win_blocked_begin(socket->fd);
+    const int fd = socket->fd;
+    _Atomic uint32_t *const calls = win_blocked_begin(fd);
     LONG status;
 
     receive_once(socket, request, 0, &status);
@@ -156,12 +157,14 @@ static int receive_now(
         *flags = request->result_flags;
     }
     free(request);
-    return status == WIN_SOCKET_PENDING ? win_winsock_fail(WSAEWOULDBLOCK) : win_socket_end(status);
+    return status == WIN_SOCKET_PENDING ? win_winsock_fail_transfer(fd, EAGAIN)
+                                        : win_socket_end(status);
 }
 
 static int send_now(struct win_socket *socket, struct win_socket_request *request, DWORD *sent)
 {
-    _Atomic uint32_t *const calls = win_blocked_begin(socket->fd);
+    const int fd = socket->fd;
+    _Atomic uint32_t *const calls = win_blocked_begin(fd);
     ssize_t bytes;
     LONG status = STATUS_SUCCESS;
     bool closing;
@@ -187,7 +190,8 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
     free(request);
     if (closing)
         return win_winsock_fail(WSAEINTR);
-    return status == WIN_SOCKET_PENDING ? win_winsock_fail(WSAEWOULDBLOCK) : win_socket_end(status);
+    return status == WIN_SOCKET_PENDING ? win_winsock_fail_transfer(fd, EAGAIN)
+                                        : win_socket_end(status);
 }
 
 /* Begins a request and submits it. Returns its status; *done in octets. Consumes the request. */

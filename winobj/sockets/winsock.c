@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "winobj/handles/descriptor.h"
-#include "winobj/sockets/object.h"
+#include "winobj/sockets/option.h"
 
 static atomic_int started;
 
@@ -75,8 +75,7 @@ int WSAAPI WSACleanup(void)
     return 0;
 }
 
-/* The Winsock error for one of Linux' socket calls; 0 for an error that no socket call returns. */
-static int error_of(int error)
+int win_winsock_error_of(int error)
 {
     switch (error) {
     case EINTR: return WSAEINTR;
@@ -130,7 +129,7 @@ int win_winsock_fail(DWORD error)
 
 int win_winsock_fail_errno(void)
 {
-    int error = error_of(errno);
+    int error = win_winsock_error_of(errno);
 
     return win_winsock_fail(error ? (DWORD)error : WSAENOBUFS);
 }
@@ -143,6 +142,7 @@ int win_winsock_fail_transfer(int fd, int error)
     switch (error) {
     case EPIPE: return win_winsock_fail(win_winsock_error(win_socket_sends_no_more(fd)));
     case EDESTADDRREQ: return win_winsock_fail(WSAENOTCONN);
+    case EAGAIN: return win_winsock_fail(win_socket_timed_out(fd) ? WSAETIMEDOUT : WSAEWOULDBLOCK);
     case ECONNREFUSED: /* a host refused a datagram of before */
         if (!(getsockopt)(fd, SOL_SOCKET, SO_TYPE, &type, &length) && type == SOCK_DGRAM)
             return win_winsock_fail(WSAECONNRESET);
@@ -159,7 +159,7 @@ int win_winsock_fail_transfer(int fd, int error)
  */
 int WSAAPI WSAGetLastError(void)
 {
-    int error = error_of(errno);
+    int error = win_winsock_error_of(errno);
 
     return error ? error : (int)GetLastError();
 }

@@ -14,6 +14,14 @@ WINCOMPAT_BEGIN
 #define SO_UPDATE_ACCEPT_CONTEXT  0x700B
 #define SO_UPDATE_CONNECT_CONTEXT 0x7010
 
+/* Of getsockopt: a DWORD, the seconds since the socket was connected; -1: it is not. */
+#define SO_CONNECT_TIME 0x700C
+
+/* A DWORD of the process without effect: every socket can have overlapped requests. */
+#define SO_OPENTYPE             0x7008
+#define SO_SYNCHRONOUS_ALERT    0x10
+#define SO_SYNCHRONOUS_NONALERT 0x20
+
 /* Of DisconnectEx. */
 #define TF_DISCONNECT   0x01
 #define TF_REUSE_SOCKET 0x02

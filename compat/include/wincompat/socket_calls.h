@@ -25,6 +25,7 @@
 #pragma redefine_extname shutdown wincompat_shutdown
 #pragma redefine_extname getsockname wincompat_getsockname
 #pragma redefine_extname getpeername wincompat_getpeername
+#pragma redefine_extname getsockopt wincompat_getsockopt
 #else
 #define WINCOMPAT_CALL(name) extern __typeof__(name) name __asm__("wincompat_" #name)
 #ifdef __cplusplus
@@ -42,6 +43,7 @@ WINCOMPAT_CALL(recvfrom);
 WINCOMPAT_CALL(shutdown);
 WINCOMPAT_CALL(getsockname);
 WINCOMPAT_CALL(getpeername);
+WINCOMPAT_CALL(getsockopt);
 #ifdef __cplusplus
 }
 #endif

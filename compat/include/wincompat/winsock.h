@@ -71,6 +71,18 @@ static inline UINT64 ntohll(UINT64 value)
  */
 typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);
+
+/* Options of sockets that Linux does not have, and Windows' type of SO_LINGER; struct linger is Linux', and longer. */
+#define SO_DONTLINGER       ((int)(~SO_LINGER))
+#define SO_EXCLUSIVEADDRUSE ((int)(~SO_REUSEADDR))
+#define SO_MAX_MSG_SIZE     0x2003
+#ifndef TCP_NODELAY
+#define TCP_NODELAY 1
+#endif
+typedef struct {
+    u_short l_onoff;
+    u_short l_linger;
+} LINGER, *PLINGER, *LPLINGER;
 WINOBJ_API int WSAAPI closesocket(SOCKET socket);
 #ifdef __THROW /* glibc's */
 extern int gethostname(char *name, size_t room) __THROW;
@@ -108,7 +120,7 @@ WINOBJ_API int WSAAPI wincompat_ioctlsocket(
 #define ioctlsocket(socket, command, argument)                                                     \
     wincompat_ioctlsocket((socket), (long)(command), (argument), sizeof(*(argument)))
 
-/* Knows the options of mswsock.h; the others are Linux' own. */
+/* Windows' options have Windows' types; the others are Linux' own. */
 WINOBJ_API int WSAAPI wincompat_setsockopt(
     SOCKET socket, int level, int option, const void *value, int bytes);
 #ifndef NDSPI_NO_CRT

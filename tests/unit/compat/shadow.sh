@@ -62,7 +62,8 @@ long use(int s, int n, struct sockaddr *a)
 #ifdef USED_BEFORE
     n += (int)before(s, text);
 #endif
-    return recv(s, text, 4, 0) + recv(s, text, (size_t)n, 0) + connect(s, a, 16) + accept(s, 0, 0) + binds(s);
+    return recv(s, text, 4, 0) + recv(s, text, (size_t)n, 0) + connect(s, a, 16) + accept(s, 0, 0) +
+        getsockopt(s, 0, 0, 0, 0) + binds(s);
 }
 TEXT
 for compiler in "$cc" clang; do
@@ -72,7 +73,7 @@ for compiler in "$cc" clang; do
             # shellcheck disable=SC2086
             "$compiler" -x $language $flags -Wall -Wno-cast-function-type -Wno-macro-redefined -Werror "${include[@]}" \
                 -c "$scratch/calls.c" -o "$scratch/calls.o"
-            for function in recv connect accept bind; do
+            for function in recv connect accept bind getsockopt; do
                 called=$(nm -u "$scratch/calls.o" | grep -oE "\b(wincompat_|__)?$function(_chk)?$")
                 [ "$called" = "wincompat_$function" ] ||
                     { echo "$compiler $flags, $language: $function is Linux' own"; status=1; }
