@@ -105,33 +105,47 @@ static void data_locked(struct win_socket *listener, struct win_accept *accept)
         end_locked(listener, accept, status, bytes < 0 ? 0 : (size_t)bytes);
 }
 
-/* Puts a new connection in its socket's place. */
-static void install_locked(struct win_socket *listener, struct win_accept *accept, int fd,
+/* An AcceptEx has its connection: ends, or waits for data. */
+static void accepted_locked(struct win_socket *listener, struct win_accept *accept,
     const struct sockaddr_storage *remote, socklen_t remote_length)
 {
-    struct win_socket *socket = accept->socket;
-    LONG status = STATUS_CANCELLED;
-    int error;
-
-    lock_acquire(&socket->lock);
-    if (!socket->closed) {
-        error = win_socket_replace_locked(socket, fd);
-        status = error ? STATUS_INSUFFICIENT_RESOURCES : STATUS_SUCCESS;
-        socket->called = false;
-        win_blocked_connected(socket->fd);
-    }
-    lock_release(&socket->lock);
-    close(fd);
-    if (!status)
-        put_addresses(listener, accept, remote, remote_length);
-    if (status || !accept->data_bytes) {
-        end_locked(listener, accept, status, 0);
+    put_addresses(listener, accept, remote, remote_length);
+    if (!accept->data_bytes) {
+        end_locked(listener, accept, STATUS_SUCCESS, 0);
         return;
     }
     list_del(&accept->queued);
     list_add_tail(&listener->receiving, &accept->queued);
     accept->accepted = true;
     data_locked(listener, accept);
+}
+
+/*
+ * Takes a connection, and puts it in the socket's place, unless the program has closed that: then the connection is the
+ * next one's. Returns the status, or WIN_SOCKET_PENDING with errno.
+ */
+static LONG take_locked(struct win_socket *listener, struct win_accept *accept,
+    struct sockaddr_storage *remote, socklen_t *length)
+{
+    struct win_socket *socket = accept->socket;
+    LONG status = STATUS_CANCELLED;
+    int fd;
+
+    lock_acquire(&socket->lock);
+    if (!socket->closed) {
+        fd = accept4(listener->fd, (struct sockaddr *)remote, length,
+            SOCK_CLOEXEC | (accept->nonblocking ? SOCK_NONBLOCK : 0));
+        status = WIN_SOCKET_PENDING;
+        if (fd >= 0) {
+            status = win_socket_replace_locked(socket, fd) ? STATUS_INSUFFICIENT_RESOURCES
+                                                           : STATUS_SUCCESS;
+            socket->called = false;
+            win_blocked_connected(socket->fd);
+            close(fd);
+        }
+    }
+    lock_release(&socket->lock);
+    return status;
 }
 
 /* Whether accept's error concerns one lost connection only; the next one may be acceptable. */
@@ -149,11 +163,12 @@ static void run_locked(struct win_socket *listener)
         struct win_accept *accept = list_entry(listener->accepts.n.next, struct win_accept, queued);
         struct sockaddr_storage remote;
         socklen_t length = sizeof(remote);
-        const int fd = accept4(listener->fd, (struct sockaddr *)&remote, &length,
-            SOCK_CLOEXEC | (accept->nonblocking ? SOCK_NONBLOCK : 0));
+        const LONG status = take_locked(listener, accept, &remote, &length);
 
-        if (fd >= 0)
-            install_locked(listener, accept, fd, &remote, length);
+        if (!status)
+            accepted_locked(listener, accept, &remote, length);
+        else if (status != WIN_SOCKET_PENDING)
+            end_locked(listener, accept, status, 0);
         else if (errno == EAGAIN)
             listener->acceptable = false;
         else if (!of_that_connection(errno)) { /* a shortage: the others wait for the next event */

@@ -223,9 +223,82 @@ static void test_cancel_while_the_request_begins(void **state)
     CloseHandle(port);
 }
 
+struct knock {
+    struct sockaddr_in address;
+    SOCKET leaves;
+    HANDLE port;
+};
+
+enum { DROPPED = 99 }; /* the key of a packet */
+
+/* A client that stays until the other end has gone. */
+static DWORD WINAPI knock(void *argument)
+{
+    struct knock *at = argument;
+    SOCKET client = stream_socket();
+    char octet;
+
+    assert_int_equal(connect(client, (struct sockaddr *)&at->address, sizeof(at->address)), 0);
+    recv(client, &octet, 1, 0);
+    assert_true(PostQueuedCompletionStatus(at->port, 0, DROPPED, NULL));
+    assert_int_equal(closesocket(client), 0);
+    return 0;
+}
+
+static DWORD WINAPI leave(void *argument)
+{
+    assert_int_equal(closesocket(((struct knock *)argument)->leaves), 0);
+    return 0;
+}
+
+/*
+ * The first socket is closed while a client comes: either it had the client, or the second one gets it; it is not lost
+ * between both.
+ */
+static void close_while_a_client_comes(void)
+{
+    struct knock at;
+    SOCKET listener = listening_socket(&at.address), second = stream_socket();
+    OVERLAPPED requests[2] = { 0 };
+    char buffers[2][64];
+    HANDLE threads[2];
+    bool left = false;
+
+    at.leaves = stream_socket();
+    at.port = CreateIoCompletionPort((HANDLE)listener, NULL, 1, 0);
+    assert_false(AcceptEx(listener, at.leaves, buffers[0], 0, 32, 32, NULL, &requests[0]));
+    assert_false(AcceptEx(listener, second, buffers[1], 0, 32, 32, NULL, &requests[1]));
+    threads[0] = CreateThread(NULL, 0, knock, &at, 0, NULL);
+    threads[1] = CreateThread(NULL, 0, leave, &at, 0, NULL);
+    for (;;) {
+        OVERLAPPED_ENTRY entry = packet_take(at.port);
+
+        if (entry.lpCompletionKey == DROPPED && left)
+            fail_msg("the client of a socket that was closed is lost");
+        if (entry.lpOverlapped == &requests[0] && entry.lpOverlapped->Internal)
+            left = true; /* the second one gets the client */
+        else if (entry.lpOverlapped == &requests[1] || entry.lpCompletionKey == DROPPED)
+            break;
+    }
+    assert_int_equal(closesocket(second), 0);
+    assert_wait(WaitForMultipleObjects(2, threads, TRUE, LONG_MS), WAIT_OBJECT_0);
+    assert_int_equal(closesocket(listener), 0);
+    CloseHandle(threads[0]);
+    CloseHandle(threads[1]);
+    CloseHandle(at.port);
+}
+
+static void test_a_client_is_not_lost_with_a_closed_socket(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10 * ROUNDS; i++)
+        close_while_a_client_comes();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_client_is_not_lost_with_a_closed_socket),
         cmocka_unit_test(test_cancel_beside_completions),
         cmocka_unit_test(test_close_beside_completions),
         cmocka_unit_test(test_threads_on_one_port),
