@@ -401,8 +401,8 @@ typedef struct _WSK_REGISTRATION {
  * output          out
  * returned        out, optional: bytes stored
  * irp             in: NULL
- * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: another code; STATUS_INVALID_PARAMETER: an irp, or no output;
- * STATUS_BUFFER_TOO_SMALL: no room for a pointer. Never STATUS_PENDING.
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: another code; STATUS_INVALID_PARAMETER: an irp, no output, or no room
+ * for the table. Never STATUS_PENDING.
  */
 typedef NTSTATUS (*PFN_WSK_CONTROL_CLIENT)(PVOID client, ULONG code, SIZE_T input_size, PVOID input,
     SIZE_T output_size, PVOID output, SIZE_T *returned, PIRP irp);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wskndk.h - how a client of Winsock Kernel opens adapters for NDKPI: WskControlClient (ndkwdm.h) with the code below
- * stores a pointer to the table below.
+ * fills the client's table.
  *
- * Source: WSK_PROVIDER_NDK_DISPATCH of the NDKPI documentation.
+ * Source: WSK_PROVIDER_NDK_DISPATCH, PFN_WSK_NDK_OPEN_ADAPTER and PFN_WSK_NDK_CLOSE_ADAPTER of the NDKPI documentation;
+ * who has the table: the drivers that the test adapter.adapters_open_by_winsock_kernel names.
  */
 #ifndef _WSKNDK_H_
 #define _WSKNDK_H_
@@ -15,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Control code; its output buffer takes a pointer to a WSK_PROVIDER_NDK_DISPATCH, which is the provider's. */
+/* Control code; its output buffer is a WSK_PROVIDER_NDK_DISPATCH, which the provider fills. */
 #define WSKNDK_GET_WSK_PROVIDER_NDK_DISPATCH 0x4E444B44
 
 /* A registered client, from WskCaptureProviderNPI. */
@@ -31,7 +32,7 @@ typedef VOID WSK_CLIENT, *PWSK_CLIENT;
  * NDIS_STATUS_ADAPTER_NOT_READY: no device in use serves the interface, or it is gone; STATUS_INVALID_PARAMETER: no
  * place for the adapter; STATUS_INSUFFICIENT_RESOURCES.
  */
-typedef NTSTATUS (*PFN_WSK_OPEN_NDK_ADAPTER)(
+typedef NTSTATUS (*PFN_WSK_NDK_OPEN_ADAPTER)(
     PWSK_CLIENT Client, NDK_VERSION NdkVersion, NET_IFINDEX IfIndex, NDK_ADAPTER **ppNdkAdapter);
 
 /*
@@ -40,13 +41,13 @@ typedef NTSTATUS (*PFN_WSK_OPEN_NDK_ADAPTER)(
  * Client       in: the client
  * pNdkAdapter  in: the adapter, invalid afterwards
  */
-typedef VOID (*PFN_WSK_CLOSE_NDK_ADAPTER)(PWSK_CLIENT Client, NDK_ADAPTER *pNdkAdapter);
+typedef VOID (*PFN_WSK_NDK_CLOSE_ADAPTER)(PWSK_CLIENT Client, NDK_ADAPTER *pNdkAdapter);
 
-/* What WskControlClient stores a pointer to. */
+/* What WskControlClient fills: memory of the client. */
 typedef struct _WSK_PROVIDER_NDK_DISPATCH {
-    PFN_WSK_OPEN_NDK_ADAPTER WskOpenNdkAdapter;
-    PFN_WSK_CLOSE_NDK_ADAPTER WskCloseNdkAdapter;
-} WSK_PROVIDER_NDK_DISPATCH;
+    PFN_WSK_NDK_OPEN_ADAPTER WskOpenNdkAdapter;
+    PFN_WSK_NDK_CLOSE_ADAPTER WskCloseNdkAdapter;
+} WSK_PROVIDER_NDK_DISPATCH, *PWSK_PROVIDER_NDK_DISPATCH;
 
 #ifdef __cplusplus
 }

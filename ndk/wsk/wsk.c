@@ -33,20 +33,16 @@ static const WSK_PROVIDER_NDK_DISPATCH ndk_dispatch = {
 static NTSTATUS control_client(PVOID client, ULONG code, SIZE_T input_size, PVOID input,
     SIZE_T output_size, PVOID output, SIZE_T *returned, PIRP irp)
 {
-    const WSK_PROVIDER_NDK_DISPATCH *table = &ndk_dispatch;
-
     (void)client;
     (void)input_size;
     (void)input;
     if (code != WSKNDK_GET_WSK_PROVIDER_NDK_DISPATCH)
         return STATUS_NOT_SUPPORTED;
-    if (irp || !output)
+    if (irp || !output || output_size < sizeof(ndk_dispatch))
         return STATUS_INVALID_PARAMETER;
-    if (output_size < sizeof(table))
-        return STATUS_BUFFER_TOO_SMALL;
-    memcpy(output, &table, sizeof(table));
+    memcpy(output, &ndk_dispatch, sizeof(ndk_dispatch));
     if (returned)
-        *returned = sizeof(table);
+        *returned = sizeof(ndk_dispatch);
     return STATUS_SUCCESS;
 }
 

@@ -70,7 +70,7 @@ NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Opened)
         ExFreePoolWithTag(Adapter, SMBD_TAG);
         return Status;
     }
-    Status = Adapter->Ndk->WskOpenNdkAdapter(
+    Status = Adapter->Ndk.WskOpenNdkAdapter(
         Adapter->Provider.Client, LeastVersion, Index, &Adapter->Adapter);
     if (NT_SUCCESS(Status)) {
         Status = Prepare(Adapter);
@@ -78,7 +78,7 @@ NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Opened)
             *Opened = Adapter;
             return STATUS_SUCCESS;
         }
-        Adapter->Ndk->WskCloseNdkAdapter(Adapter->Provider.Client, Adapter->Adapter);
+        Adapter->Ndk.WskCloseNdkAdapter(Adapter->Provider.Client, Adapter->Adapter);
     }
     ReleaseProvider(Adapter);
     ExFreePoolWithTag(Adapter, SMBD_TAG);
@@ -88,7 +88,7 @@ NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Opened)
 VOID SmbdCloseAdapter(SMBD_ADAPTER *Adapter)
 {
     SmbdCloseObject(&Adapter->Pd->Header, Adapter->Pd->Dispatch->NdkClosePd);
-    Adapter->Ndk->WskCloseNdkAdapter(Adapter->Provider.Client, Adapter->Adapter);
+    Adapter->Ndk.WskCloseNdkAdapter(Adapter->Provider.Client, Adapter->Adapter);
     ReleaseProvider(Adapter);
     ExFreePoolWithTag(Adapter, SMBD_TAG);
 }

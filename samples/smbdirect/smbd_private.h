@@ -159,7 +159,7 @@ struct _SMBD_ADAPTER {
     WSK_CLIENT_NPI Client;
     WSK_REGISTRATION Registration;
     WSK_PROVIDER_NPI Provider;
-    const WSK_PROVIDER_NDK_DISPATCH *Ndk;
+    WSK_PROVIDER_NDK_DISPATCH Ndk;
     NDK_ADAPTER *Adapter;
     NDK_PD *Pd;
     NDK_ADAPTER_INFO Info;

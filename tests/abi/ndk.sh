@@ -150,7 +150,7 @@ mutations() {
     mutation 'type of NDK_FN_FAST_REGISTER' ndkpi.h 's/ULONG FBO, SIZE_T Length/SIZE_T Length, ULONG FBO/'
     mutation 'value of POOL_FLAG_PAGED' ndkwdm.h 's/0x0000000000000100ULL/0x0000000000000200ULL/'
     mutation 'offset of WSK_PROVIDER_DISPATCH.WskControlClient' ndkwdm.h 's/WskSocket, WskSocketConnect;/WskSocket;/'
-    mutation 'type of PFN_WSK_OPEN_NDK_ADAPTER' wskndk.h 's/NDK_VERSION NdkVersion/NDK_VERSION *NdkVersion/'
+    mutation 'type of PFN_WSK_NDK_OPEN_ADAPTER' wskndk.h 's/NDK_VERSION NdkVersion/NDK_VERSION *NdkVersion/'
     # The other direction: what is new has no row.
     local change
     for change in 's/^#define NDK_CQ_NOTIFY_ANY .*/&\n#define NDK_NEW 3/' \

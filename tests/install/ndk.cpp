@@ -16,13 +16,13 @@ int main()
         return 1;
     if (!NT_SUCCESS(WskCaptureProviderNPI(&registration, WSK_INFINITE_WAIT, &provider)))
         return 2;
-    const WSK_PROVIDER_NDK_DISPATCH *ndk = nullptr;
+    WSK_PROVIDER_NDK_DISPATCH ndk = {};
     if (provider.Dispatch->WskControlClient(provider.Client, WSKNDK_GET_WSK_PROVIDER_NDK_DISPATCH,
             0, nullptr, sizeof(ndk), &ndk, nullptr, nullptr) != STATUS_SUCCESS)
         return 3;
     NDK_VERSION version = { 1, 2 };
     NDK_ADAPTER *adapter = nullptr;
-    if (ndk->WskOpenNdkAdapter(provider.Client, version, if_nametoindex("lo"), &adapter) !=
+    if (ndk.WskOpenNdkAdapter(provider.Client, version, if_nametoindex("lo"), &adapter) !=
         STATUS_SUCCESS)
         return 4;
     if (adapter->Header.Version.Major != 1 || adapter->Header.Version.Minor != 2)
@@ -42,7 +42,7 @@ int main()
     if (connector->Dispatch->NdkCloseConnector(&connector->Header, nullptr, nullptr) !=
         STATUS_SUCCESS)
         return 8;
-    ndk->WskCloseNdkAdapter(provider.Client, adapter);
+    ndk.WskCloseNdkAdapter(provider.Client, adapter);
     WskReleaseProviderNPI(&registration);
     WskDeregister(&registration);
     return 0;

@@ -285,8 +285,7 @@
     CODE(STATUS_INVALID_DEVICE_REQUEST, "results: the peer could not make sense of the request; NdkRead: read " \
         "limit 0") \
     CODE(STATUS_NO_MEMORY, "none: it is STATUS_INSUFFICIENT_RESOURCES") \
-    CODE(STATUS_BUFFER_TOO_SMALL, "NdkQueryAdapterInfo, NdkBuildLAM, NdkGetConnectionData, the address functions, " \
-        "WskControlClient") \
+    CODE(STATUS_BUFFER_TOO_SMALL, "NdkQueryAdapterInfo, NdkBuildLAM, NdkGetConnectionData, the address functions") \
     CODE(STATUS_INVALID_PARAMETER_MIX, "none: interrupts are not moderated") \
     CODE(STATUS_DATA_OVERRUN, "requests: too many entries") \
     CODE(STATUS_SHARING_VIOLATION, "NdkListen, NdkConnect, NdkCreateSharedEndpoint: the port is in use") \
