@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 enum lock_level {
-    LOCK_CHECK_POST = 5, /* the order in which checked requests are posted (ndspi/check) */
+    LOCK_NDK_OPENING = 3, /* ndk: which devices are open; over the opening of one */
+    LOCK_CHECK_POST = 5,  /* the order in which checked requests are posted (ndspi/check) */
     /* ndspi/core */
     LOCK_PROVIDER = 10,
     LOCK_BOARD = 15, /* which adapters other processes see */

@@ -6,6 +6,7 @@
  */
 #include "ndk/adapter/info.h"
 #include "ndk/adapter/pd.h"
+#include "ndk/adapter/shared.h"
 #include "ndk/adapter/version.h"
 #include "ndk/connection/connection.h"
 #include "ndk/memory/lam.h"
@@ -34,8 +35,7 @@ static const NDK_ADAPTER_DISPATCH dispatch = {
 /* The last pin is gone, perhaps in a thread of this adapter, so the closing thread does the rest. */
 static void ended(struct nd_object *object)
 {
-    struct ndk_adapter *adapter =
-        container_of((struct nd_adapter *)object, struct ndk_adapter, core);
+    struct ndk_adapter *adapter = container_of(object, struct ndk_adapter, pins);
 
     atomic_store_explicit(&adapter->ended, 1, memory_order_release);
     futex_wake(&adapter->ended, 1); /* the adapter may be freed already: only the address is used */
@@ -66,8 +66,8 @@ static void stop_workers(struct ndk_adapter *adapter)
 
 static NTSTATUS choose_version(struct ndk_adapter *adapter, NDK_VERSION asked)
 {
-    const char *device = adapter->core.device->name;
-    const struct nd_port *port = &adapter->core.port;
+    const char *device = adapter->core->device->name;
+    const struct nd_port *port = &adapter->core->port;
     bool invalidates = ndk_invalidates(port);
     NTSTATUS status = ndk_version_choose(
         asked, invalidates || setting_on("NDK_OPEN_PARTIAL"), &adapter->root.version);
@@ -94,14 +94,6 @@ static void free_adapter(struct ndk_object *object)
     free(object);
 }
 
-/* Gives back the only pin of an adapter that was not used yet. */
-static void undo_init(struct ndk_adapter *adapter)
-{
-    nd_adapter_unpin(&adapter->core);
-    wait_for_end(adapter);
-    nd_adapter_fini(&adapter->core);
-}
-
 static NTSTATUS open_device(
     NDK_VERSION asked, const struct nd_device *device, struct ndk_adapter **out)
 {
@@ -110,13 +102,14 @@ static NTSTATUS open_device(
 
     if (!adapter)
         return STATUS_INSUFFICIENT_RESOURCES;
-    status = ndk_status(
-        nd_adapter_init(&adapter->core, device, &nd_dialect_kernel, &nd_sink_calls, ended));
-    if (status != STATUS_SUCCESS) {
+    if ((status = ndk_shared_take(device, &adapter->shared)) != STATUS_SUCCESS) {
         free(adapter);
-        return status == STATUS_INSUFFICIENT_RESOURCES ? status : NDIS_STATUS_ADAPTER_NOT_READY;
+        return status;
     }
-    adapter->root.adapter = &adapter->core.object;
+    adapter->core = &adapter->shared->core;
+    nd_object_init(&adapter->pins, ended);
+    adapter->root.core = adapter->core;
+    adapter->root.adapter = &adapter->pins;
     adapter->root.force_pending = setting_on("NDK_FORCE_PENDING");
     adapter->root.force_inline = setting_on("NDK_FORCE_INLINE_CALLBACK");
     ndk_verifier_start(&adapter->root);
@@ -124,14 +117,12 @@ static NTSTATUS open_device(
     if (status == STATUS_SUCCESS)
         status = start_workers(adapter);
     if (status != STATUS_SUCCESS) {
-        undo_init(adapter);
+        ndk_shared_give_back(adapter->shared);
         free(adapter);
         return status;
     }
     ndk_object_init(&adapter->object, NdkObjectTypeAdapter, &dispatch, &adapter->root,
-        &adapter->core.object, free_adapter);
-    ndk_lams_init(&adapter->lams);
-    adapter->read_sinks = ndk_needs_read_sinks(&adapter->core.port);
+        &adapter->pins, free_adapter);
     *out = adapter;
     return STATUS_SUCCESS;
 }
@@ -171,10 +162,10 @@ VOID NdklCloseAdapter(NDK_ADAPTER *given)
     if (!ndk_passive_required("NdklCloseAdapter", "NDK_ADAPTER", given) ||
         !ndk_verifier_closes(given))
         return;
-    nd_adapter_unpin(&adapter->core);
+    nd_object_unpin(&adapter->pins);
     wait_for_end(adapter);
     stop_workers(adapter);
-    ndk_lams_fini(&adapter->lams);
-    nd_adapter_fini(&adapter->core);
+    ndk_lams_forget(adapter);
+    ndk_shared_give_back(adapter->shared);
     adapter->object.free(&adapter->object);
 }

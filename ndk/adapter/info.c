@@ -57,8 +57,8 @@ static ULONG flags_of(const struct nd_port *port)
 
 static void describe(const struct ndk_adapter *adapter, NDK_ADAPTER_INFO *info)
 {
-    const struct nd_limits *limits = &adapter->core.limits;
-    const struct nd_port *port = &adapter->core.port;
+    const struct nd_limits *limits = &adapter->core->limits;
+    const struct nd_port *port = &adapter->core->port;
 
     *info = (NDK_ADAPTER_INFO){
         .Version = adapter->root.version,

@@ -58,7 +58,7 @@ static NTSTATUS make(struct ndk_adapter *adapter, struct ndk_object **out)
         return STATUS_INSUFFICIENT_RESOURCES;
     if (!ndk_tokens_init(&pd->tokens))
         goto free_pd;
-    status = ndk_status(nd_pd_init(&pd->core, &adapter->core, destroy));
+    status = ndk_status(nd_pd_init(&pd->core, adapter->core, destroy));
     if (status != STATUS_SUCCESS)
         goto fini_tokens;
     pd->adapter = adapter;
@@ -67,7 +67,7 @@ static NTSTATUS make(struct ndk_adapter *adapter, struct ndk_object **out)
     list_init(&pd->queues);
     ndk_object_init(
         &pd->object, NdkObjectTypePd, &dispatch, &adapter->root, &pd->core.object, free_pd);
-    ndk_object_follow(&pd->object, &adapter->core.object);
+    ndk_object_follow(&pd->object, &adapter->pins);
     *out = &pd->object;
     return STATUS_SUCCESS;
 

@@ -379,7 +379,7 @@ struct ndk_connector *ndk_connector_make(struct ndk_adapter *adapter, struct ndk
 
     if (!connector)
         return NULL;
-    nd_connector_init(&connector->core, &adapter->core, nd_sink_calls_file(), destroy);
+    nd_connector_init(&connector->core, adapter->core, nd_sink_calls_file(), destroy);
     connector->adapter = adapter;
     connector->listener = listener;
     connector->disconnected.end = disconnected;
@@ -388,7 +388,7 @@ struct ndk_connector *ndk_connector_make(struct ndk_adapter *adapter, struct ndk
     atomic_init(&connector->answered, false);
     ndk_object_init(&connector->object, NdkObjectTypeConnector, &dispatch, &adapter->root,
         &connector->core.object, free_connector);
-    ndk_object_follow(&connector->object, &adapter->core.object);
+    ndk_object_follow(&connector->object, &adapter->pins);
     if (listener)
         ndk_object_follow(&connector->object, &listener->core.object);
     return connector;

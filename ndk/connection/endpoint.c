@@ -59,15 +59,14 @@ static NTSTATUS make(
 
     if (!endpoint)
         return STATUS_INSUFFICIENT_RESOURCES;
-    status =
-        ndk_status(nd_endpoint_init(&endpoint->core, &adapter->core, address, length, destroy));
+    status = ndk_status(nd_endpoint_init(&endpoint->core, adapter->core, address, length, destroy));
     if (status != STATUS_SUCCESS) {
         free(endpoint);
         return status;
     }
     ndk_object_init(&endpoint->object, NdkObjectTypeSharedEndpoint, &dispatch, &adapter->root,
         &endpoint->core.object, free_endpoint);
-    ndk_object_follow(&endpoint->object, &adapter->core.object);
+    ndk_object_follow(&endpoint->object, &adapter->pins);
     *out = endpoint;
     return STATUS_SUCCESS;
 }

@@ -81,7 +81,7 @@ static NTSTATUS choose_address(const struct ndk_adapter *adapter, struct sockadd
 {
     struct sockaddr_storage *all, found = { 0 };
     unsigned count, matches = 0;
-    HRESULT status = nd_provider_addresses(adapter->core.device, &all, &count);
+    HRESULT status = nd_provider_addresses(adapter->core->device, &all, &count);
 
     if (FAILED(status))
         return ndk_status(status);
@@ -191,13 +191,13 @@ static struct ndk_listener *make(struct ndk_adapter *adapter)
 
     if (!listener)
         return NULL;
-    nd_listener_init(&listener->core, &adapter->core, nd_sink_calls_file(), destroy);
+    nd_listener_init(&listener->core, adapter->core, nd_sink_calls_file(), destroy);
     nd_listener_deliver_to(&listener->core, &ops);
     listener->adapter = adapter;
     atomic_init(&listener->closing, false);
     ndk_object_init(&listener->object, NdkObjectTypeListener, &dispatch, &adapter->root,
         &listener->core.object, free_listener);
-    ndk_object_follow(&listener->object, &adapter->core.object);
+    ndk_object_follow(&listener->object, &adapter->pins);
     return listener;
 }
 

@@ -107,7 +107,7 @@ static struct ndk_object *make(struct ndk_pd *pd)
 
     if (!frmr)
         return NULL;
-    nd_frmr_init(&frmr->core, &pd->adapter->core, destroy);
+    nd_frmr_init(&frmr->core, pd->adapter->core, destroy);
     frmr->core.pd = pd->core.ibv;
     frmr->region.pd = pd;
     frmr->region.fast = true;

@@ -2,7 +2,7 @@
 /*
  * lam.c - logical addresses: NdkBuildLAM, NdkReleaseLAM, and the privileged token.
  *
- * A logical address is the virtual one; a mapping (LAM) promises that its memory stays. The adapter keeps its mappings
+ * A logical address is the virtual one; a mapping (LAM) promises that its memory stays. A device keeps its mappings
  * sorted by start, each with the greatest end up to it, so that a search and a few steps find a mapping that
  * covers a range. The first post of a domain that names a mapping with the privileged token registers it for that
  * domain, until NdkReleaseLAM: for local access alone.
@@ -15,18 +15,19 @@
 #include "ndspi/core/memory/mr.h"
 
 struct ndk_lam {
-    struct list_head registrations; /* struct registration.in_lam */
+    struct list_head registrations;    /* struct registration.in_lam */
+    const struct ndk_adapter *adapter; /* that made it; any adapter of the device may release it */
     uint64_t start, end;
 };
 
-/* Of one mapping in one domain; the lock of the adapter's mappings, but for core. */
+/* Of one mapping in one domain; the lock of the device's mappings, but for core. */
 struct registration {
     struct nd_mr core; /* first */
     struct list_node in_lam, in_pd;
     struct ndk_pd *pd;
 };
 
-/* ---- the adapter's mappings ---- */
+/* ---- the device's mappings ---- */
 
 void ndk_lams_init(struct ndk_lams *lams)
 {
@@ -97,7 +98,7 @@ static bool add(struct ndk_lams *lams, struct ndk_lam *lam)
 
 /*
  * first in: the address of its first page: lam may be no mapping, so it is not read. False: it is none of the
- * adapter's.
+ * device's.
  */
 static bool remove_locked(struct ndk_lams *lams, const struct ndk_lam *lam, uint64_t first)
 {
@@ -186,23 +187,34 @@ static void free_lam_locked(struct ndk_lam *lam, struct nd_dead *dead)
 
 void ndk_lams_fini(struct ndk_lams *lams)
 {
-    struct nd_dead dead = { NULL };
+    free(lams->at);
+}
 
-    if (lams->count)
-        log_write(LOG_WARN, LOG_NDK,
-            "an adapter is closed with %zu mappings that NdkReleaseLAM did not release",
-            lams->count);
+void ndk_lams_forget(struct ndk_adapter *adapter)
+{
+    struct ndk_lams *lams = &adapter->shared->lams;
+    struct nd_dead dead = { NULL };
+    size_t kept = 0, left;
+
     lock_acquire(&lams->lock);
-    while (lams->count)
-        free_lam_locked(lams->at[--lams->count].lam, &dead);
+    for (size_t i = 0; i < lams->count; i++)
+        if (lams->at[i].lam->adapter == adapter)
+            free_lam_locked(lams->at[i].lam, &dead);
+        else
+            lams->at[kept++] = lams->at[i];
+    left = lams->count - kept;
+    lams->count = kept;
+    sum_ends_locked(lams, 0);
     lock_release(&lams->lock);
     nd_object_destroy_dead(dead.first);
-    free(lams->at);
+    if (left)
+        log_write(LOG_WARN, LOG_NDK,
+            "an adapter is closed with %zu mappings that NdkReleaseLAM did not release", left);
 }
 
 void ndk_lams_leave(struct ndk_pd *pd)
 {
-    struct ndk_lams *lams = &pd->adapter->lams;
+    struct ndk_lams *lams = &pd->adapter->shared->lams;
     struct nd_dead dead = { NULL };
 
     lock_acquire(&lams->lock);
@@ -237,7 +249,7 @@ static NTSTATUS register_range(
 
     if (!registration)
         return STATUS_INSUFFICIENT_RESOURCES;
-    nd_mr_init(&registration->core, &pd->adapter->core, NULL, destroy);
+    nd_mr_init(&registration->core, pd->adapter->core, NULL, destroy);
     registration->core.pd = pd->core.ibv;
     registration->pd = pd;
     status = nd_mr_enter_local(&registration->core, memory, end - start);
@@ -253,7 +265,7 @@ static NTSTATUS register_range(
 static NTSTATUS keep(struct ndk_lam *lam, uint64_t start, uint64_t end,
     struct registration *registration, uint32_t *lkey)
 {
-    struct ndk_lams *lams = &registration->pd->adapter->lams;
+    struct ndk_lams *lams = &registration->pd->adapter->shared->lams;
     struct registration *other = NULL;
     bool lives;
 
@@ -272,7 +284,7 @@ static NTSTATUS keep(struct ndk_lam *lam, uint64_t start, uint64_t end,
 
 NTSTATUS ndk_lam_key(struct ndk_pd *pd, uint64_t address, uint32_t length, uint32_t *lkey)
 {
-    struct ndk_lams *lams = &pd->adapter->lams;
+    struct ndk_lams *lams = &pd->adapter->shared->lams;
     struct registration *registration = NULL;
     uint64_t start = 0, end = 0;
     struct ndk_lam *lam;
@@ -333,9 +345,10 @@ NTSTATUS ndk_build_lam(NDK_ADAPTER *given, MDL *mdl, SIZE_T length,
     if (!(lam = malloc(sizeof(*lam))))
         return STATUS_INSUFFICIENT_RESOURCES;
     list_init(&lam->registrations);
+    lam->adapter = adapter;
     lam->start = (uintptr_t)start;
     lam->end = lam->start + length;
-    if (!add(&adapter->lams, lam)) {
+    if (!add(&adapter->shared->lams, lam)) {
         free(lam);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
@@ -351,7 +364,7 @@ NTSTATUS ndk_build_lam(NDK_ADAPTER *given, MDL *mdl, SIZE_T length,
 
 VOID ndk_release_lam(NDK_ADAPTER *given, NDK_LOGICAL_ADDRESS_MAPPING *mapping)
 {
-    struct ndk_lams *lams = &ndk_adapter_from(given)->lams;
+    struct ndk_lams *lams = &ndk_adapter_from(given)->shared->lams;
     struct nd_dead dead = { NULL };
 
     if (!mapping)

@@ -6,8 +6,9 @@
 #include "ndk/object/adapter.h"
 
 void ndk_lams_init(struct ndk_lams *lams);
-/* Logs those that were not released. */
 void ndk_lams_fini(struct ndk_lams *lams);
+/* An adapter is closed: releases the mappings that it made and nobody released, and logs how many. */
+void ndk_lams_forget(struct ndk_adapter *adapter);
 /* A domain is closed: deregisters what was registered in it. */
 void ndk_lams_leave(struct ndk_pd *pd);
 

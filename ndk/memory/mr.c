@@ -174,7 +174,7 @@ static NTSTATUS make(struct ndk_pd *pd, struct ndk_object **out)
 
     if (!mr)
         return STATUS_INSUFFICIENT_RESOURCES;
-    nd_mr_init(&mr->core, &pd->adapter->core, nd_sink_calls_file(), destroy);
+    nd_mr_init(&mr->core, pd->adapter->core, nd_sink_calls_file(), destroy);
     mr->core.pd = pd->core.ibv;
     mr->region.pd = pd;
     atomic_init(&mr->region.token, NDK_NO_TOKEN);

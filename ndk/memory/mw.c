@@ -69,7 +69,7 @@ static NTSTATUS make(struct ndk_pd *pd, struct ndk_object **out)
     if (!mw)
         return STATUS_INSUFFICIENT_RESOURCES;
     mw->core.pd = pd->core.ibv;
-    status = ndk_status(nd_mw_init(&mw->core, &pd->adapter->core, destroy));
+    status = ndk_status(nd_mw_init(&mw->core, pd->adapter->core, destroy));
     if (status != STATUS_SUCCESS) {
         free(mw);
         return status;

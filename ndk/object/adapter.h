@@ -22,14 +22,24 @@ struct ndk_lams {
     } * at;
 };
 
+/* An open device, which all adapters of it in the process share (adapter/shared.h). */
+struct ndk_shared {
+    struct list_node link; /* shared.c's lock: link and users */
+    unsigned users;
+    struct nd_adapter core;
+    struct ndk_lams lams;
+    bool read_sinks; /* targets of Reads need a right that the privileged token never gives */
+    _Atomic uint32_t ended; /* a futex: the core's last pin is gone */
+};
+
 struct ndk_adapter {
     struct ndk_object object; /* first; never closed by ndk_object_close */
     struct ndk_root root;
     struct ndk_pool pool; /* for the callbacks of completion queues and shared receive queues */
-    struct ndk_lams lams;
-    bool read_sinks; /* targets of Reads need a right that the privileged token never gives */
-    struct nd_adapter core;
-    _Atomic uint32_t ended; /* a futex: the last pin is gone */
+    struct ndk_shared *shared;
+    struct nd_adapter *core; /* shared->core */
+    struct nd_object pins;   /* one for the consumer, one for each object that was made from it */
+    _Atomic uint32_t ended;  /* a futex: the last of these is gone */
 };
 
 /* A queue pair in its domain's list. */

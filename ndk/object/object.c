@@ -99,7 +99,7 @@ struct ndk_object *ndk_object_of(
 {
     struct ndk_object *object = (struct ndk_object *)header;
 
-    return object && header->ObjectType == type && object->root == root ? object : NULL;
+    return object && header->ObjectType == type && object->root->core == root->core ? object : NULL;
 }
 
 NTSTATUS ndk_query_extension(

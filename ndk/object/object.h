@@ -24,9 +24,11 @@
 #include <ndkpi.h>
 
 struct ndk_object;
+struct nd_adapter;
 
 /* What the objects of one adapter share. */
 struct ndk_root {
+    const struct nd_adapter *core; /* objects of all roots that have it go together */
     NDK_VERSION version;
     bool force_pending; /* calls that could end at once end on the control thread */
     bool force_inline;  /* ... by their callback inside the call; overrides force_pending */
@@ -86,7 +88,7 @@ NTSTATUS ndk_object_close(struct ndk_object *object, void (*close)(struct ndk_ob
 void ndk_object_gone(struct ndk_object *object);
 
 /*
- * ndk_object_of - an object that the consumer names in a call; NULL: none of this type and adapter.
+ * ndk_object_of - an object that the consumer names in a call; NULL: none of this type, or of another device.
  * header  in: may be NULL
  */
 struct ndk_object *ndk_object_of(

@@ -79,7 +79,7 @@ static NTSTATUS change_depth(struct ndk_cq *cq, ULONG depth)
 {
     HRESULT status;
 
-    if (!depth || depth > cq->adapter->core.limits.max_cq_depth)
+    if (!depth || depth > cq->adapter->core->limits.max_cq_depth)
         return STATUS_INVALID_PARAMETER;
     status = nd_cq_resize(&cq->core, depth);
     return status == ND_BUFFER_OVERFLOW ? STATUS_INVALID_PARAMETER : ndk_status(status);
@@ -144,7 +144,7 @@ static NTSTATUS make(
     if (!cq)
         return STATUS_INSUFFICIENT_RESOURCES;
     status =
-        ndk_status(nd_cq_init(&cq->core, &adapter->core, nd_sink_calls_file(), depth, 0, destroy));
+        ndk_status(nd_cq_init(&cq->core, adapter->core, nd_sink_calls_file(), depth, 0, destroy));
     if (status != STATUS_SUCCESS) {
         free(cq);
         return status;
@@ -153,7 +153,7 @@ static NTSTATUS make(
     ndk_notice_init(&cq->notice, worker, &cq->core.object, tell);
     ndk_object_init(
         &cq->object, NdkObjectTypeCq, &dispatch, &adapter->root, &cq->core.object, free_cq);
-    ndk_object_follow(&cq->object, &adapter->core.object);
+    ndk_object_follow(&cq->object, &adapter->pins);
     *out = cq;
     return STATUS_SUCCESS;
 }
@@ -167,7 +167,7 @@ NTSTATUS ndk_create_cq(NDK_ADAPTER *given, ULONG depth, NDK_FN_CQ_NOTIFICATION_C
     struct ndk_cq *cq = NULL;
     NTSTATUS status;
 
-    if (!depth || depth > adapter->core.limits.max_cq_depth || !notify)
+    if (!depth || depth > adapter->core->limits.max_cq_depth || !notify)
         return STATUS_INVALID_PARAMETER;
     status = ndk_creation_begin(&creation, &adapter->root, completion, context, (void **)out);
     if (status != STATUS_SUCCESS)

@@ -189,7 +189,8 @@ static struct nd_remote remote_of(UINT64 address, UINT32 token)
  */
 static bool takes_reads(const struct ndk_qp *qp, const NDK_SGE *list, ULONG n)
 {
-    for (ULONG i = 0; qp->pd->adapter->read_sinks && list && n <= NDK_SGE_MOST && i < n; i++)
+    for (ULONG i = 0; qp->pd->adapter->shared->read_sinks && list && n <= NDK_SGE_MOST && i < n;
+         i++)
         if (list[i].MemoryRegionToken == NDK_PRIVILEGED_TOKEN)
             return false;
     return true;
@@ -283,7 +284,8 @@ NTSTATUS ndk_fast_register(NDK_QP *given, PVOID context, NDK_MR *region, ULONG c
     /*
      * Does not read a list with more pages than the region takes (none before its initialisation): the core refuses it.
      */
-    if (count <= frmr->core.max_pages && !ndk_lams_have(&qp->pd->adapter->lams, list, count))
+    if (count <= frmr->core.max_pages &&
+        !ndk_lams_have(&qp->pd->adapter->shared->lams, list, count))
         return refuse(qp, STATUS_ACCESS_VIOLATION);
     return ndk_posted(
         nd_qp_fast_register(&qp->core, context, &frmr->core, &pages, fast_flags(flags)));

@@ -58,7 +58,7 @@ static NTSTATUS make(struct ndk_pd *pd, struct nd_qp_params *params, struct ndk_
     if (!qp)
         return STATUS_INSUFFICIENT_RESOURCES;
     params->pd = pd->core.ibv;
-    status = ndk_status(nd_qp_init(&qp->core, &pd->adapter->core, params, destroy));
+    status = ndk_status(nd_qp_init(&qp->core, pd->adapter->core, params, destroy));
     if (status != STATUS_SUCCESS) {
         free(qp);
         return status;
@@ -113,7 +113,7 @@ static NTSTATUS create(struct ndk_pd *pd, struct nd_qp_params *params,
     struct ndk_qp *qp = NULL;
     NTSTATUS status;
 
-    if (!within_limits(&pd->adapter->core.limits, params))
+    if (!within_limits(&pd->adapter->core->limits, params))
         return STATUS_INVALID_PARAMETER;
     status = ndk_creation_begin(&creation, &pd->adapter->root, completion, context, (void **)out);
     if (status != STATUS_SUCCESS)

@@ -106,7 +106,7 @@ static NTSTATUS make(struct ndk_pd *pd, ULONG depth, ULONG sge, ULONG threshold,
         return STATUS_INSUFFICIENT_RESOURCES;
     srq->core.pd = pd->core.ibv;
     status = ndk_status(nd_srq_init(
-        &srq->core, &pd->adapter->core, nd_sink_calls_file(), depth, sge, threshold, 0, destroy));
+        &srq->core, pd->adapter->core, nd_sink_calls_file(), depth, sge, threshold, 0, destroy));
     if (status != STATUS_SUCCESS) {
         free(srq);
         return status;
@@ -125,7 +125,7 @@ NTSTATUS ndk_create_srq(NDK_PD *given, ULONG depth, ULONG sge, ULONG threshold,
     NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_SRQ **out)
 {
     struct ndk_pd *pd = ndk_pd_from(given);
-    const struct nd_limits *limits = &pd->adapter->core.limits;
+    const struct nd_limits *limits = &pd->adapter->core->limits;
     struct ndk_creation creation;
     struct ndk_srq *srq = NULL;
     NTSTATUS status;

@@ -43,7 +43,7 @@ static struct mapping *mapping_locked(const struct ndk_root *root, const PVOID c
     list_for_each (&mappings, node) {
         struct mapping *mapping = list_entry(node, struct mapping, link);
 
-        if (mapping->root == root && mapping->context == context)
+        if (mapping->root->core == root->core && mapping->context == context)
             return mapping;
     }
     return NULL;
@@ -178,7 +178,7 @@ void ndk_list_refused(const struct ndk_use *use, struct ndk_pd *pd, const NDK_SG
 void ndk_pages_refused(
     const struct ndk_use *use, struct ndk_pd *pd, const NDK_LOGICAL_ADDRESS *pages, ULONG count)
 {
-    struct ndk_lams *lams = &pd->adapter->lams;
+    struct ndk_lams *lams = &pd->adapter->shared->lams;
 
     for (ULONG i = 0; i < count; i++)
         if (!ndk_lams_have(lams, &pages[i], 1)) {

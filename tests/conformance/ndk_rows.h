@@ -38,6 +38,11 @@
     ROW(bad_input, windows_over_nothing) \
     ROW(bad_input, connectors) \
     ROW(bad_input, listeners) \
+    ROW(siblings, accept_takes_a_queue_pair_of_another_open) \
+    ROW(siblings, connect_takes_what_other_opens_have) \
+    ROW(siblings, queue_pairs_take_completion_queues_of_another_open) \
+    ROW(siblings, mappings_are_of_the_device) \
+    ROW(siblings, opens_end_by_themselves) \
     ROW(memory, region_has_tokens_while_registered) \
     ROW(memory, only_contiguous_memory_is_registered) \
     ROW(memory, region_is_for_one_kind_of_registration) \

@@ -69,6 +69,12 @@ static NET_IFINDEX interface_of(const struct sockaddr_in *address)
     return index;
 }
 
+bool one_device(void)
+{
+    return device_name()[0] == 0 ||
+           own_address(0).sin_addr.s_addr == peer_address(0).sin_addr.s_addr;
+}
+
 NET_IFINDEX own_interface(void)
 {
     struct sockaddr_in address = own_address(0);

@@ -46,6 +46,9 @@ struct sockaddr_in peer_address(USHORT port);
  */
 NDK_VERSION newest_version(void);
 
+/* Whether both ends are on one device: then their objects go together. */
+bool one_device(void);
+
 /* Of the own end, and by default of the newest version. */
 NET_IFINDEX own_interface(void);
 NDK_ADAPTER *adapter_open(USHORT major, USHORT minor);

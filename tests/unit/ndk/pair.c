@@ -48,7 +48,7 @@ NDK_LISTENER *listener_create(NDK_ADAPTER *adapter, struct told *incoming)
     return listener;
 }
 
-static void open_side(struct side *side, struct sockaddr_in address)
+void side_open(struct side *side, struct sockaddr_in address)
 {
     side->adapter = adapter_open_at(&address, newest_version().Major, newest_version().Minor);
     side->pd = pd_create(side->adapter);
@@ -66,7 +66,7 @@ static void open_side(struct side *side, struct sockaddr_in address)
     told_init(&side->disconnect);
 }
 
-static void close_side(struct side *side)
+void side_close(struct side *side)
 {
     if (side->closed) {
         free(side->memory);
@@ -90,8 +90,8 @@ void pair_open(struct pair *pair)
     struct told told;
 
     memset(pair, 0, sizeof(*pair));
-    open_side(&pair->active, own_address(0));
-    open_side(&pair->passive, peer_address(0));
+    side_open(&pair->active, own_address(0));
+    side_open(&pair->passive, peer_address(0));
     pair->active.connector = connector_create(pair->active.adapter);
     pair->listener = listener_create(pair->passive.adapter, &pair->incoming);
     told_init(&told);
@@ -108,8 +108,8 @@ void pair_open(struct pair *pair)
 
 void pair_close(struct pair *pair)
 {
-    close_side(&pair->active);
-    close_side(&pair->passive);
+    side_close(&pair->active);
+    side_close(&pair->passive);
     if (pair->listener)
         close_listener(pair->listener);
     NdklCloseAdapter(pair->active.adapter);

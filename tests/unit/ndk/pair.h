@@ -29,6 +29,10 @@ struct pair {
     struct sockaddr_in address;
 };
 
+/* One end without a connector, by an adapter of its own. */
+void side_open(struct side *side, struct sockaddr_in address);
+/* Closes what is there, but for the adapter. */
+void side_close(struct side *side);
 /* All but connectors; the listener listens. */
 void pair_open(struct pair *pair);
 /* Closes what is there, in the usual order. */

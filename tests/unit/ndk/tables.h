@@ -281,7 +281,7 @@
     CODE(STATUS_UNSUCCESSFUL, "a failure of the device that no other code fits") \
     CODE(STATUS_ACCESS_VIOLATION, "requests and results: a token, right or mapping does not allow it; " \
         "NdkRegisterMr: the memory is not there") \
-    CODE(STATUS_INVALID_PARAMETER, "calls: an argument, or an object of another adapter, domain or type") \
+    CODE(STATUS_INVALID_PARAMETER, "calls: an argument, or an object of another device, domain or type") \
     CODE(STATUS_INVALID_DEVICE_REQUEST, "results: the peer could not make sense of the request; NdkRead: read " \
         "limit 0") \
     CODE(STATUS_NO_MEMORY, "none: it is STATUS_INSUFFICIENT_RESOURCES") \

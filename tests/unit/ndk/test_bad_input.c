@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_bad_input.c - arguments that cannot be: nothing, too much, objects of another adapter, domain or type. Each call
+ * test_bad_input.c - arguments that cannot be: nothing, too much, objects of another device, domain or type. Each call
  * answers in the call itself, stores nothing, and calls nobody; afterwards everything works, and can be closed.
  */
 #include "tests/unit/ndk/pair.h"
@@ -253,7 +253,7 @@ static void queue_pairs(void **state)
 {
     struct pair *pair = *state;
     struct side *side = &pair->active;
-    NDK_CQ *cq = side->receive_cq, *foreign = pair->passive.receive_cq;
+    NDK_CQ *cq = side->receive_cq, *foreign = one_device() ? NULL : pair->passive.receive_cq;
     NDK_CQ *other = (NDK_CQ *)side->pd;
     NDK_ADAPTER_INFO info;
     ULONG size = sizeof(info);
@@ -305,7 +305,7 @@ static void shared_receive_queues(void **state)
         { cq, cq, near, 4, 1, 0 },
         { cq, cq, (NDK_SRQ *)cq, 4, 1, 0 },
         { NULL, cq, srq, 4, 1, 0 },
-        { cq, pair->passive.initiator_cq, srq, 4, 1, 0 },
+        { cq, one_device() ? NULL : pair->passive.initiator_cq, srq, 4, 1, 0 },
         { cq, cq, srq, 0, 1, 0 },
         { cq, cq, srq, 4, 0xFFFFFFFF, 0 },
         { cq, cq, srq, 4, 1, 0xFFFFFFFF },
@@ -593,7 +593,7 @@ static void connectors(void **state)
     struct told told;
     NDK_SHARED_ENDPOINT *endpoint = NULL;
     const SOCKADDR *to = (const SOCKADDR *)&pair->address;
-    NDK_QP *foreign = pair->passive.qp, *other = (NDK_QP *)side->pd;
+    NDK_QP *foreign = one_device() ? NULL : pair->passive.qp, *other = (NDK_QP *)side->pd;
     NDK_SHARED_ENDPOINT *far = NULL;
     struct sockaddr_in there = peer_address(0), nowhere = { .sin_family = AF_INET };
     struct sockaddr_in6 six = {
@@ -628,7 +628,7 @@ static void connectors(void **state)
         { qp, NULL, to, NULL, 0, tell_request, INVALID },
         { qp, (NDK_SHARED_ENDPOINT *)side->pd, to, NULL, 0, tell_request, INVALID },
         { qp, (NDK_SHARED_ENDPOINT *)pair->listener, to, NULL, 0, tell_request, INVALID },
-        { qp, far, to, NULL, 0, tell_request, INVALID },
+        { qp, one_device() ? NULL : far, to, NULL, 0, tell_request, INVALID },
         { side->qp, endpoint, to, NULL, 0, tell_request, ACTIVE },
         { qp, endpoint, (SOCKADDR *)&nowhere, NULL, 0, tell_request, UNREACHED },
         { qp, endpoint, (SOCKADDR *)&six, NULL, 0, tell_request, UNREACHED },

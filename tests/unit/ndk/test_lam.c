@@ -198,9 +198,10 @@ static void privileged_token_names_mapped_memory(void **state)
     assert_int_equal(status_of_next(to->receive_cq), 0);
     assert_int_equal(status_of_next(from->initiator_cq), 0);
     assert_memory_equal(source, target, 3 * 4096);
-    /* Of another adapter, beyond the end, before the start. */
-    assert_int_equal(
-        post_send(from, target, 16, token_from), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
+    /* Of another device, beyond the end, before the start. */
+    if (!one_device())
+        assert_int_equal(
+            post_send(from, target, 16, token_from), (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(post_send(from, source + 3 * 4096 - 1, 2, token_from),
         (NTSTATUS)SPEC_STATUS_ACCESS_VIOLATION);
     assert_int_equal(
