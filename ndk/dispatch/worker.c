@@ -39,10 +39,15 @@ static struct ndk_call *take(struct ndk_worker *worker)
     return node ? list_entry(node, struct ndk_call, link) : NULL;
 }
 
+void (*_Atomic ndk_call_begins)(void);
+
 void ndk_call_here(struct ndk_call *call)
 {
+    void (*begins)(void) = atomic_load_explicit(&ndk_call_begins, memory_order_acquire);
     KIRQL before = ndk_level_raise(DISPATCH_LEVEL);
 
+    if (begins)
+        begins();
     call->run(call);
     ndk_level_restore(before);
 }

@@ -53,6 +53,9 @@ void ndk_worker_give(struct ndk_worker *worker, struct ndk_call *call);
 /* Runs a call in this thread, at DISPATCH_LEVEL. */
 void ndk_call_here(struct ndk_call *call);
 
+/* NULL, or what the checker does before each call, in its thread. Set once, before the calls that it is for. */
+extern void (*_Atomic ndk_call_begins)(void);
+
 /* ---- the workers for the completion queues of an adapter ---- */
 
 enum { NDK_POOL_MOST = 4 };

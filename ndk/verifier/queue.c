@@ -41,6 +41,8 @@ static ULONG get_results(NDK_CQ *cq, NDK_RESULT results[], ULONG room)
     if (!ndk_use_begin(&use, cq, NdkObjectTypeCq, NDK_LANE_RESULTS, "NdkGetCqResults"))
         return 0;
     result = NDK_PLAIN(&use, NDK_CQ_DISPATCH)->NdkGetCqResults(cq, results, room);
+    if (result)
+        ndk_use_told();
     ndk_use_end(&use);
     return result;
 }
@@ -53,6 +55,8 @@ static ULONG get_results_ex(NDK_CQ *cq, NDK_RESULT_EX results[], ULONG room)
     if (!ndk_use_begin(&use, cq, NdkObjectTypeCq, NDK_LANE_RESULTS, "NdkGetCqResultsEx"))
         return 0;
     result = NDK_PLAIN(&use, NDK_CQ_DISPATCH)->NdkGetCqResultsEx(cq, results, room);
+    if (result)
+        ndk_use_told();
     ndk_use_end(&use);
     return result;
 }

@@ -9,6 +9,9 @@ enum { BUCKETS = 4096 };
 struct lock ndk_verifier_lock = LOCK_INIT(LOCK_NDK_VERIFIER, "checker of NDKPI");
 _Thread_local uint64_t ndk_completing;
 
+/* Calls up to this number began before this thread was told something last. */
+static _Thread_local uint64_t told;
+
 static struct {
     struct ndk_shadow *buckets[BUCKETS];
     struct list_head living, dead;
@@ -172,9 +175,16 @@ static const struct ndk_use *in_lane_locked(const struct ndk_shadow *shadow, enu
 {
     const struct ndk_use *use = shadow->uses;
 
-    while (use && (lane == NDK_LANE_NONE || use->lane != lane))
+    while (use && (lane == NDK_LANE_NONE || use->lane != lane || use->number <= told))
         use = use->next;
     return use;
+}
+
+void ndk_use_told(void)
+{
+    lock_acquire(&ndk_verifier_lock);
+    told = all.calls;
+    lock_release(&ndk_verifier_lock);
 }
 
 /* Returns false: the call must do nothing more. */

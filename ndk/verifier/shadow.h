@@ -76,6 +76,12 @@ void ndk_use_closes(struct ndk_use *use);
 /* The object is the consumer's from now on. of_callback in: NULL, or what is freed with it. */
 void ndk_shadow_give(const void *object, void *of_callback);
 
+/*
+ * The library calls this thread's consumer, or hands it results: from here on the calls that began before are no reason
+ * to report an overlap. The consumer may know by this that they took effect, and go on, before they have returned.
+ */
+void ndk_use_told(void);
+
 /* The number of the call whose completion callback this thread is in; 0: none. */
 extern _Thread_local uint64_t ndk_completing;
 

@@ -55,6 +55,7 @@ void ndk_verifier_start(struct ndk_root *root)
         return;
     pthread_once(&once, first_use);
     root->made = ndk_shadow_watch;
+    atomic_store_explicit(&ndk_call_begins, ndk_use_told, memory_order_release);
     atomic_store_explicit(&used, true, memory_order_release);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_threads.c - what a consumer may do beside its own posts, on the embedded device: flush the queue pair, close the
- * connector. Each request that was taken ends once; from some moment on none is taken.
+ * connector. Each request that was taken ends once; from some moment on none is taken. And what its callbacks may do
+ * while the call that brought them about has not returned.
  */
 #include "tests/unit/ndk/pair.h"
 
@@ -147,11 +148,70 @@ static void connector_is_closed_beside_posts(void **state)
     run_rounds(close_its_connector, 0);
 }
 
+/* ---- callbacks that come before the call has returned ---- */
+
+enum { ARMS = 3000 };
+
+struct armed {
+    NDK_CQ *cq;
+    KEVENT event;
+    atomic_uint results;
+};
+
+/* It may run before the NdkArmCq that asked for it has returned. */
+static VOID take_and_tell(PVOID context, NTSTATUS status)
+{
+    struct armed *armed = context;
+    NDK_RESULT results[4];
+
+    (void)status;
+    atomic_fetch_add(&armed->results, armed->cq->Dispatch->NdkGetCqResults(armed->cq, results, 4));
+    KeSetEvent(&armed->event, IO_NO_INCREMENT, FALSE);
+}
+
+/* Each round the result is there before the queue is armed, so that the callback is called at once. */
+static void callback_comes_before_arm_has_returned(void **state)
+{
+    struct pair pair;
+    struct side *side = &pair.active;
+    struct armed armed = { 0 };
+
+    (void)state;
+    pair_open(&pair);
+    KeInitializeEvent(&armed.event, SynchronizationEvent, FALSE);
+    close_qp(side->qp);
+    close_cq(side->receive_cq);
+    assert_int_equal(side->adapter->Dispatch->NdkCreateCq(side->adapter, 16, take_and_tell, &armed,
+                         NULL, NULL, NULL, &side->receive_cq),
+        0);
+    armed.cq = side->receive_cq;
+    side->qp = qp_create(side->pd, side->receive_cq, side->initiator_cq, side);
+    pair_connect(&pair);
+    for (unsigned i = 0; i < ARMS; i++) {
+        NDK_SGE target = sge(side->memory, 16, side->token);
+        NDK_SGE source = sge(pair.passive.memory, 16, pair.passive.token);
+        NDK_RESULT sent;
+
+        assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, NULL, &target, 1), 0);
+        assert_int_equal(
+            pair.passive.qp->Dispatch->NdkSend(pair.passive.qp, NULL, &source, 1, 0), 0);
+        while (!pair.passive.initiator_cq->Dispatch->NdkGetCqResults(
+            pair.passive.initiator_cq, &sent, 1))
+            sched_yield();
+        armed.cq->Dispatch->NdkArmCq(armed.cq, NDK_CQ_NOTIFY_ANY);
+        assert_int_equal(
+            KeWaitForSingleObject(&armed.event, Executive, KernelMode, FALSE, NULL), 0);
+    }
+    assert_int_equal(atomic_load(&armed.results), ARMS);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_pair_is_flushed_beside_posts),
         cmocka_unit_test(connector_is_closed_beside_posts),
+        cmocka_unit_test(callback_comes_before_arm_has_returned),
     };
 
     return run_in_modes(NULL, tests);
