@@ -104,6 +104,24 @@ static NTSTATUS end_use(
     return ndk_request_started(requesting, started);
 }
 
+/*
+ * No connection came of it: the connector may try again, and gives its queue pair and endpoint up. One that was
+ * cancelled, since its queue pair was closed, or that lost its device, is at its end.
+ */
+static void attempt_failed(struct ndk_object *object, NTSTATUS status)
+{
+    struct ndk_connector *connector = (struct ndk_connector *)object;
+
+    if (status == STATUS_CANCELLED || status == STATUS_DEVICE_REMOVED)
+        return;
+    ndk_object_unfollow(object); /* the queue pair */
+    if (connector->core.endpoint.endpoint) {
+        nd_endpoint_leave(&connector->core.endpoint);
+        ndk_object_unfollow(object);
+    }
+    atomic_store_explicit(&connector->used, false, memory_order_release);
+}
+
 /* local in: NULL: that of params->endpoint */
 static NTSTATUS start_connect(struct ndk_connector *connector, NDK_QP *given_qp,
     const struct sockaddr_storage *local, struct nd_connect_params *params,
@@ -116,11 +134,12 @@ static NTSTATUS start_connect(struct ndk_connector *connector, NDK_QP *given_qp,
 
     if (!qp || !destination || (params->data_octets && !params->data))
         return STATUS_INVALID_PARAMETER;
-    if (atomic_exchange_explicit(&connector->used, true, memory_order_relaxed))
+    if (atomic_exchange_explicit(&connector->used, true, memory_order_acquire))
         return STATUS_INVALID_DEVICE_STATE;
     status = begin_use(connector, qp, completion, context, &requesting);
     if (status == STATUS_SUCCESS) {
         params->qp = &qp->core;
+        requesting.request->failed = attempt_failed;
         started = nd_connector_bind_and_connect(&connector->core, local, params, destination,
             length, nd_call_request(&requesting.request->core));
         if (started == ND_PENDING)

@@ -249,10 +249,11 @@ typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO)(
 /*
  * CC.
  * CqDepth                                in: depth in results
- * CqNotification, CqNotificationContext  in: called as NdkArmCq asks, until the close
+ * CqNotification, CqNotificationContext  in, optional: called as NdkArmCq asks, until the close; NULL: the queue is
+ *                                        polled
  * Affinity                               in, optional: processors to call it on
  * ppNdkCq                                out
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: depth 0 or above MaxCqDepth, or no CqNotification.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: depth 0 or above MaxCqDepth.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_CQ)(NDK_ADAPTER *pNdkAdapter, ULONG CqDepth,
     NDK_FN_CQ_NOTIFICATION_CALLBACK CqNotification, PVOID CqNotificationContext,
@@ -692,7 +693,8 @@ struct _NDK_SHARED_ENDPOINT {
  *
  * Active side: NdkConnect, NdkCompleteConnect. Passive side: the listener's callback, NdkAccept or NdkReject. The close
  * of a connected connector disconnects and flushes; that of one that waits for an answer rejects. A request that a
- * close interrupts ends with STATUS_CANCELLED. A connector serves one connection.
+ * close interrupts ends with STATUS_CANCELLED. A connector serves one connection; an attempt that failed may be tried
+ * again on it.
  */
 
 /*

@@ -204,6 +204,8 @@ static void tell_ended(struct ndk_call *call)
     struct ndk_request *request = container_of(call, struct ndk_request, call);
     struct nd_object *pins = request->object->pins;
 
+    if (request->failed && !NT_SUCCESS(request->status))
+        request->failed(request->object, request->status);
     request->completion(request->context, request->status);
     free(request);
     nd_object_unpin(pins);

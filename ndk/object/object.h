@@ -138,6 +138,8 @@ struct ndk_request {
     NDK_FN_REQUEST_COMPLETION completion;
     PVOID context;
     NTSTATUS status;
+    /* NULL, or called before the callback of a failure, by its thread; set before the core gets the request */
+    void (*failed)(struct ndk_object *object, NTSTATUS status);
     _Atomic uint32_t state;
 };
 

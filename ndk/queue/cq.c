@@ -35,7 +35,8 @@ static void tell(struct ndk_notice *notice, NTSTATUS status)
 {
     struct ndk_cq *cq = container_of(notice, struct ndk_cq, notice);
 
-    cq->notify(cq->notify_context, status);
+    if (cq->notify)
+        cq->notify(cq->notify_context, status);
 }
 
 /* Takes an unknown type for the weakest: the function cannot fail. */
@@ -167,7 +168,7 @@ NTSTATUS ndk_create_cq(NDK_ADAPTER *given, ULONG depth, NDK_FN_CQ_NOTIFICATION_C
     struct ndk_cq *cq = NULL;
     NTSTATUS status;
 
-    if (!depth || depth > adapter->core->limits.max_cq_depth || !notify)
+    if (!depth || depth > adapter->core->limits.max_cq_depth)
         return STATUS_INVALID_PARAMETER;
     status = ndk_creation_begin(&creation, &adapter->root, completion, context, (void **)out);
     if (status != STATUS_SUCCESS)

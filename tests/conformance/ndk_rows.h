@@ -49,6 +49,7 @@
     ROW(memory, tokens_are_of_their_domain) \
     ROW(memory, antecedents_end_after_successors) \
     ROW(queue, completion_queues_have_limits) \
+    ROW(queue, completion_queue_without_a_callback_is_polled) \
     ROW(queue, moderation_has_an_end) \
     ROW(queue, depth_changes) \
     ROW(queue, queue_pairs_have_limits) \
@@ -72,6 +73,7 @@
     ROW(connection, close_of_a_connector_disconnects) \
     ROW(connection, events_have_a_reason_since_2_1) \
     ROW(connection, reject_refuses_with_data) \
+    ROW(connection, refused_connects_are_tried_again) \
     ROW(connection, close_of_a_request_refuses) \
     ROW(connection, nobody_listens) \
     ROW(connection, active_side_backs_out) \
@@ -84,6 +86,7 @@
     ROW(connection, close_ends_what_is_pending) \
     ROW(connection, listener_close_refuses_what_was_not_told) \
     ROW(connection, connectors_share_an_endpoint) \
+    ROW(connection, refused_connects_leave_their_endpoint) \
     ROW(connection, endpoint_has_two_destinations) \
     ROW(data, messages_arrive) \
     ROW(data, tokens_are_forgotten) \

@@ -119,8 +119,9 @@
         "connection.close_of_a_connector_disconnects connection.close_of_a_request_refuses " \
         "connection.close_ends_what_is_pending") \
     SLOT(NDK_CONNECTOR_DISPATCH, NdkQueryExtension, "1.1", EXTENSIONS, "adapter.there_are_no_extensions") \
-    SLOT(NDK_CONNECTOR_DISPATCH, NdkConnect, "1.1", DONE "; always ends by its callback; a connector serves one " \
-        "connection", "connection.both_sides_agree connection.nobody_listens connection.bad_calls_of_connectors") \
+    SLOT(NDK_CONNECTOR_DISPATCH, NdkConnect, "1.1", DONE "; always ends by its callback; may be tried again " \
+        "when it failed", "connection.both_sides_agree connection.nobody_listens " \
+        "connection.refused_connects_are_tried_again connection.bad_calls_of_connectors") \
     SLOT(NDK_CONNECTOR_DISPATCH, NdkConnectWithSharedEndpoint, "1.1", DONE, \
         "connection.connectors_share_an_endpoint") \
     SLOT(NDK_CONNECTOR_DISPATCH, NdkCompleteConnect, "1.1", DONE "; iWARP has no message for it, so the peer's " \

@@ -322,10 +322,36 @@ static void reject_refuses_with_data(void **state)
     assert_int_equal(get_data(pair->active.connector, data, &length), 0);
     assert_int_equal(length, told_length(5, 148));
     assert_memory_equal(data, "sorry", 5);
-    /* A connector serves one attempt. */
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0),
-        (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
-    assert_int_equal(atomic_load(&pair->active.request.count), 1);
+}
+
+/*
+ * Microsoft's page of NdkConnect says of four statuses, STATUS_CONNECTION_REFUSED among them, that the attempt can be
+ * retried. The queue pair of the failed one is free, and may even be closed.
+ */
+static void refused_connects_are_tried_again(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active;
+    NDK_QP *first = active->qp;
+    char data[300];
+    ULONG length = sizeof(data);
+
+    for (int i = 0; i < 6; i++) { /* more often than there are antecedents */
+        assert_int_equal(start_connect(active, &pair->address, NULL, 0), SPEC_STATUS_PENDING);
+        take_incoming(pair);
+        assert_int_equal(
+            pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, "no", 2), 0);
+        assert_int_equal(outcome(active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
+        close_connector(pair->passive.connector);
+        pair->passive.connector = NULL;
+    }
+    active->qp = qp_create(active->pd, active->receive_cq, active->initiator_cq, NULL);
+    close_qp(first);
+    pair_connect(pair);
+    assert_int_equal(get_data(active->connector, data, &length), 0);
+    assert_int_equal(length, told_length(0, 148)); /* not the refusals' */
+    assert_int_equal(
+        start_connect(active, &pair->address, NULL, 0), (NTSTATUS)SPEC_STATUS_INVALID_DEVICE_STATE);
 }
 
 static void close_of_a_request_refuses(void **state)
@@ -714,6 +740,39 @@ static void connectors_share_an_endpoint(void **state)
     close_qp(qp);
 }
 
+/* A refused connector leaves its endpoint, and the destination is free again. */
+static void refused_connects_leave_their_endpoint(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active;
+    struct sockaddr_in any_port = own_address(0);
+    NDK_SHARED_ENDPOINT *endpoints[2];
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(make_endpoint(active->adapter, &any_port, &endpoints[i]), 0);
+        assert_int_equal(
+            connect_over(active, active->connector, active->qp, endpoints[i], &pair->address),
+            SPEC_STATUS_PENDING);
+        take_incoming(pair);
+        close_connector(pair->passive.connector);
+        pair->passive.connector = NULL;
+        assert_int_equal(outcome(active), (NTSTATUS)SPEC_STATUS_CONNECTION_REFUSED);
+    }
+    close_object(&endpoints[0]->Header, endpoints[0]->Dispatch->NdkCloseSharedEndpoint);
+    assert_int_equal(
+        connect_over(active, active->connector, active->qp, endpoints[1], &pair->address),
+        SPEC_STATUS_PENDING);
+    take_incoming(pair);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(active), 0);
+    assert_int_equal(start_complete(active), SPEC_STATUS_PENDING);
+    assert_int_equal(outcome(active), 0);
+    assert_int_equal(outcome(&pair->passive), 0);
+    close_connector(active->connector);
+    active->connector = NULL;
+    close_object(&endpoints[1]->Header, endpoints[1]->Dispatch->NdkCloseSharedEndpoint);
+}
+
 /* One address, two destinations; what arrives at each comes over its own connection. */
 static void endpoint_has_two_destinations(void **state)
 {
@@ -795,6 +854,7 @@ int main(void)
         CONNECTED(close_of_a_connector_disconnects),
         ROW(events_have_a_reason_since_2_1),
         ROW(reject_refuses_with_data),
+        ROW(refused_connects_are_tried_again),
         ROW(close_of_a_request_refuses),
         ROW(nobody_listens),
         ROW(active_side_backs_out),
@@ -807,6 +867,7 @@ int main(void)
         ROW(close_ends_what_is_pending),
         ROW(listener_close_refuses_what_was_not_told),
         ROW(connectors_share_an_endpoint),
+        ROW(refused_connects_leave_their_endpoint),
         ROW(endpoint_has_two_destinations),
     };
 
