@@ -6,7 +6,7 @@
 #include "ndk/object/adapter.h"
 
 /* As of the function types. */
-NTSTATUS ndk_create_shared_endpoint(NDK_ADAPTER *adapter, const SOCKADDR *address, ULONG length,
+NTSTATUS ndk_create_shared_endpoint(NDK_ADAPTER *adapter, CONST PSOCKADDR address, ULONG length,
     NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_SHARED_ENDPOINT **out);
 NTSTATUS ndk_create_connector(
     NDK_ADAPTER *adapter, NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_CONNECTOR **out);

@@ -125,7 +125,7 @@ static void attempt_failed(struct ndk_object *object, NTSTATUS status)
 /* local in: NULL: that of params->endpoint */
 static NTSTATUS start_connect(struct ndk_connector *connector, NDK_QP *given_qp,
     const struct sockaddr_storage *local, struct nd_connect_params *params,
-    const SOCKADDR *destination, ULONG length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
+    CONST PSOCKADDR destination, ULONG length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_qp *qp = qp_of(connector, given_qp);
     struct ndk_requesting requesting;
@@ -150,9 +150,9 @@ static NTSTATUS start_connect(struct ndk_connector *connector, NDK_QP *given_qp,
     return status;
 }
 
-static NTSTATUS connect_from(NDK_CONNECTOR *given, NDK_QP *qp, const SOCKADDR *source,
-    ULONG source_length, const SOCKADDR *destination, ULONG length, ULONG inbound, ULONG outbound,
-    const VOID *data, ULONG data_length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
+static NTSTATUS connect_from(NDK_CONNECTOR *given, NDK_QP *qp, CONST PSOCKADDR source,
+    ULONG source_length, CONST PSOCKADDR destination, ULONG length, ULONG inbound, ULONG outbound,
+    CONST PVOID data, ULONG data_length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct nd_connect_params params = {
         .inbound = inbound,
@@ -171,8 +171,8 @@ static NTSTATUS connect_from(NDK_CONNECTOR *given, NDK_QP *qp, const SOCKADDR *s
 }
 
 static NTSTATUS connect_with_shared_endpoint(NDK_CONNECTOR *given, NDK_QP *qp,
-    NDK_SHARED_ENDPOINT *shared, const SOCKADDR *destination, ULONG length, ULONG inbound,
-    ULONG outbound, const VOID *data, ULONG data_length, NDK_FN_REQUEST_COMPLETION completion,
+    NDK_SHARED_ENDPOINT *shared, CONST PSOCKADDR destination, ULONG length, ULONG inbound,
+    ULONG outbound, CONST PVOID data, ULONG data_length, NDK_FN_REQUEST_COMPLETION completion,
     PVOID context)
 {
     struct ndk_connector *connector = from(given);
@@ -253,7 +253,7 @@ static NTSTATUS start_accept(struct ndk_connector *connector, NDK_QP *given_qp,
 }
 
 static NTSTATUS accept_request(NDK_CONNECTOR *given, NDK_QP *qp, ULONG inbound, ULONG outbound,
-    const VOID *data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK event,
+    CONST PVOID data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK event,
     PVOID event_context, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct event events = { .plain = event, .context = event_context };
@@ -268,7 +268,7 @@ static NTSTATUS accept_request(NDK_CONNECTOR *given, NDK_QP *qp, ULONG inbound, 
 }
 
 static NTSTATUS accept_request_ex(NDK_CONNECTOR *given, NDK_QP *qp, ULONG inbound, ULONG outbound,
-    const VOID *data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event,
+    CONST PVOID data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event,
     PVOID event_context, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct event events = { .ex = event, .context = event_context };
@@ -282,7 +282,7 @@ static NTSTATUS accept_request_ex(NDK_CONNECTOR *given, NDK_QP *qp, ULONG inboun
     return start_accept(from(given), qp, &params, &events, completion, context);
 }
 
-static NTSTATUS reject(NDK_CONNECTOR *given, const VOID *data, ULONG length)
+static NTSTATUS reject(NDK_CONNECTOR *given, CONST PVOID data, ULONG length)
 {
     if (length && !data)
         return STATUS_INVALID_PARAMETER;

@@ -52,7 +52,7 @@ static void destroy(struct nd_object *object)
 }
 
 static NTSTATUS make(
-    struct ndk_adapter *adapter, const SOCKADDR *address, ULONG length, struct ndk_endpoint **out)
+    struct ndk_adapter *adapter, CONST PSOCKADDR address, ULONG length, struct ndk_endpoint **out)
 {
     struct ndk_endpoint *endpoint = nd_object_alloc(sizeof(*endpoint));
     NTSTATUS status;
@@ -71,7 +71,7 @@ static NTSTATUS make(
     return STATUS_SUCCESS;
 }
 
-NTSTATUS ndk_create_shared_endpoint(NDK_ADAPTER *given, const SOCKADDR *address, ULONG length,
+NTSTATUS ndk_create_shared_endpoint(NDK_ADAPTER *given, CONST PSOCKADDR address, ULONG length,
     NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_SHARED_ENDPOINT **out)
 {
     struct ndk_adapter *adapter = ndk_adapter_from(given);

@@ -96,7 +96,7 @@ static NTSTATUS choose_address(const struct ndk_adapter *adapter, struct sockadd
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS start(struct ndk_listener *listener, const SOCKADDR *given, ULONG length)
+static NTSTATUS start(struct ndk_listener *listener, CONST PSOCKADDR given, ULONG length)
 {
     struct sockaddr_storage address;
     NTSTATUS status = STATUS_SUCCESS;
@@ -116,7 +116,7 @@ static NTSTATUS start(struct ndk_listener *listener, const SOCKADDR *given, ULON
     return ndk_status(bound);
 }
 
-static NTSTATUS listen_at(NDK_LISTENER *given, const SOCKADDR *address, ULONG length,
+static NTSTATUS listen_at(NDK_LISTENER *given, CONST PSOCKADDR address, ULONG length,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_listener *listener = from(given);

@@ -272,7 +272,7 @@ typedef NTSTATUS (*NDK_FN_CREATE_PD)(NDK_ADAPTER *pNdkAdapter,
  * this adapter; STATUS_TOO_MANY_ADDRESSES: no port left; STATUS_INVALID_PARAMETER: no address.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_SHARED_ENDPOINT)(NDK_ADAPTER *pNdkAdapter,
-    const SOCKADDR *pAddress, ULONG AddressLength, NDK_FN_CREATE_COMPLETION CreateCompletion,
+    CONST PSOCKADDR pAddress, ULONG AddressLength, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_SHARED_ENDPOINT **ppNdkSharedEndpoint);
 
 /* CC. ppNdkConnector out: makes and ends one connection. Returns or ends with STATUS_SUCCESS. */
@@ -716,16 +716,16 @@ struct _NDK_SHARED_ENDPOINT {
  * used.
  */
 typedef NTSTATUS (*NDK_FN_CONNECT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
-    const SOCKADDR *pSrcAddress, ULONG SrcAddressLength, const SOCKADDR *pDestAddress,
+    CONST PSOCKADDR pSrcAddress, ULONG SrcAddressLength, CONST PSOCKADDR pDestAddress,
     ULONG DestAddressLength, ULONG InboundReadLimit, ULONG OutboundReadLimit,
-    const VOID *pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
+    CONST PVOID pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
 
 /* RC. The same from the address of a shared endpoint (in); none of the codes about the local address. */
 typedef NTSTATUS (*NDK_FN_CONNECT_WITH_SHARED_ENDPOINT)(NDK_CONNECTOR *pNdkConnector,
-    NDK_QP *pNdkQp, NDK_SHARED_ENDPOINT *pNdkSharedEndpoint, const SOCKADDR *pDestAddress,
+    NDK_QP *pNdkQp, NDK_SHARED_ENDPOINT *pNdkSharedEndpoint, CONST PSOCKADDR pDestAddress,
     ULONG DestAddressLength, ULONG InboundReadLimit, ULONG OutboundReadLimit,
-    const VOID *pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
+    CONST PVOID pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
 
 /*
@@ -755,14 +755,14 @@ typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT_EX)(NDK_CONNECTOR *pNdkConnector,
  * NdkConnect.
  */
 typedef NTSTATUS (*NDK_FN_ACCEPT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
-    ULONG InboundReadLimit, ULONG OutboundReadLimit, const VOID *pPrivateData,
+    ULONG InboundReadLimit, ULONG OutboundReadLimit, CONST PVOID pPrivateData,
     ULONG PrivateDataLength, NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent,
     PVOID DisconnectEventContext, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
 
 /* RC. The same; the callback gets the reason. Since 2.1. */
 typedef NTSTATUS (*NDK_FN_ACCEPT_EX)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
-    ULONG InboundReadLimit, ULONG OutboundReadLimit, const VOID *pPrivateData,
+    ULONG InboundReadLimit, ULONG OutboundReadLimit, CONST PVOID pPrivateData,
     ULONG PrivateDataLength, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent,
     PVOID DisconnectEventContext, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
@@ -775,7 +775,7 @@ typedef NTSTATUS (*NDK_FN_ACCEPT_EX)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQ
  * STATUS_INVALID_PARAMETER: data of no place.
  */
 typedef NTSTATUS (*NDK_FN_REJECT)(
-    NDK_CONNECTOR *pNdkConnector, const VOID *pPrivateData, ULONG PrivateDataLength);
+    NDK_CONNECTOR *pNdkConnector, CONST PVOID pPrivateData, ULONG PrivateDataLength);
 
 /*
  * What was agreed, and what the peer gave with NdkConnect, NdkAccept or NdkReject. Transports may deliver more bytes
@@ -846,7 +846,7 @@ struct _NDK_CONNECTOR {
  * this adapter, or the wildcard where the adapter has several of the family; STATUS_TOO_MANY_ADDRESSES: no port left;
  * STATUS_INVALID_PARAMETER: no address; STATUS_INVALID_DEVICE_STATE: it listens already; STATUS_INSUFFICIENT_RESOURCES.
  */
-typedef NTSTATUS (*NDK_FN_LISTEN)(NDK_LISTENER *pNdkListener, const SOCKADDR *pAddress,
+typedef NTSTATUS (*NDK_FN_LISTEN)(NDK_LISTENER *pNdkListener, CONST PSOCKADDR pAddress,
     ULONG AddressLength, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
 /*

@@ -48,7 +48,7 @@ static NTSTATUS create_pd(
     return ndk_making_end(&making, status, (void *const *)out);
 }
 
-static NTSTATUS create_endpoint(NDK_ADAPTER *adapter, const SOCKADDR *address, ULONG length,
+static NTSTATUS create_endpoint(NDK_ADAPTER *adapter, CONST PSOCKADDR address, ULONG length,
     NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_SHARED_ENDPOINT **out)
 {
     struct ndk_making making;

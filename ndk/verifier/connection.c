@@ -5,9 +5,9 @@
 
 /* ---- connectors ---- */
 
-static NTSTATUS connect_from(NDK_CONNECTOR *connector, NDK_QP *qp, const SOCKADDR *source,
-    ULONG source_length, const SOCKADDR *destination, ULONG length, ULONG inbound, ULONG outbound,
-    const VOID *data, ULONG data_length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
+static NTSTATUS connect_from(NDK_CONNECTOR *connector, NDK_QP *qp, CONST PSOCKADDR source,
+    ULONG source_length, CONST PSOCKADDR destination, ULONG length, ULONG inbound, ULONG outbound,
+    CONST PVOID data, ULONG data_length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_watch watch;
     struct ndk_use use;
@@ -27,7 +27,7 @@ static NTSTATUS connect_from(NDK_CONNECTOR *connector, NDK_QP *qp, const SOCKADD
 }
 
 static NTSTATUS connect_shared(NDK_CONNECTOR *connector, NDK_QP *qp, NDK_SHARED_ENDPOINT *endpoint,
-    const SOCKADDR *destination, ULONG length, ULONG inbound, ULONG outbound, const VOID *data,
+    CONST PSOCKADDR destination, ULONG length, ULONG inbound, ULONG outbound, CONST PVOID data,
     ULONG data_length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_watch watch;
@@ -84,7 +84,7 @@ static NTSTATUS complete_connect_ex(NDK_CONNECTOR *connector,
 }
 
 static NTSTATUS accept_request(NDK_CONNECTOR *connector, NDK_QP *qp, ULONG inbound, ULONG outbound,
-    const VOID *data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK event,
+    CONST PVOID data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK event,
     PVOID event_context, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_watch watch;
@@ -105,7 +105,7 @@ static NTSTATUS accept_request(NDK_CONNECTOR *connector, NDK_QP *qp, ULONG inbou
 }
 
 static NTSTATUS accept_request_ex(NDK_CONNECTOR *connector, NDK_QP *qp, ULONG inbound,
-    ULONG outbound, const VOID *data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event,
+    ULONG outbound, CONST PVOID data, ULONG data_length, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event,
     PVOID event_context, NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_watch watch;
@@ -125,7 +125,7 @@ static NTSTATUS accept_request_ex(NDK_CONNECTOR *connector, NDK_QP *qp, ULONG in
     return ndk_watch_end(&watch, status);
 }
 
-static NTSTATUS reject(NDK_CONNECTOR *connector, const VOID *data, ULONG data_length)
+static NTSTATUS reject(NDK_CONNECTOR *connector, CONST PVOID data, ULONG data_length)
 {
     struct ndk_use use;
     NTSTATUS result;
@@ -211,7 +211,7 @@ const NDK_CONNECTOR_DISPATCH ndk_checked_connector = {
 
 /* ---- listeners, shared endpoints ---- */
 
-static NTSTATUS listen_at(NDK_LISTENER *listener, const SOCKADDR *address, ULONG length,
+static NTSTATUS listen_at(NDK_LISTENER *listener, CONST PSOCKADDR address, ULONG length,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context)
 {
     struct ndk_watch watch;

@@ -269,10 +269,10 @@ static NTSTATUS Connect(
     SMBD_CALL Call;
 
     SmbdBeginCall(&Call);
-    Status = SmbdEndCall(
-        &Call, Connector->Dispatch->NdkConnect(Connector, Connection->Qp, Local, AddressLength,
-                   Remote, AddressLength, Least(READS, Info->MaxInboundReadLimit),
-                   Least(READS, Info->MaxOutboundReadLimit), NULL, 0, SmbdRequestEnded, &Call));
+    Status = SmbdEndCall(&Call,
+        Connector->Dispatch->NdkConnect(Connector, Connection->Qp, (PSOCKADDR)Local, AddressLength,
+            (PSOCKADDR)Remote, AddressLength, Least(READS, Info->MaxInboundReadLimit),
+            Least(READS, Info->MaxOutboundReadLimit), NULL, 0, SmbdRequestEnded, &Call));
     if (!NT_SUCCESS(Status))
         return SmbdFail(Connection, Status, "no connection");
     SmbdBeginCall(&Call);

@@ -166,8 +166,8 @@ static NTSTATUS Listen(SMBD_LISTENER *Listener, const SOCKADDR *Address, ULONG A
     if (!NT_SUCCESS(Status))
         return Status;
     SmbdBeginCall(&Call);
-    return SmbdEndCall(&Call, Listener->Listener->Dispatch->NdkListen(Listener->Listener, Address,
-                                  AddressLength, SmbdRequestEnded, &Call));
+    return SmbdEndCall(&Call, Listener->Listener->Dispatch->NdkListen(Listener->Listener,
+                                  (PSOCKADDR)Address, AddressLength, SmbdRequestEnded, &Call));
 }
 
 NTSTATUS SmbdListen(SMBD_ADAPTER *Adapter, const SOCKADDR *Address, ULONG AddressLength,

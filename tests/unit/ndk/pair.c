@@ -148,7 +148,7 @@ NTSTATUS start_connect(
     struct sockaddr_in from = own_address(0);
 
     return side->connector->Dispatch->NdkConnect(side->connector, side->qp, (SOCKADDR *)&from,
-        sizeof(from), (const SOCKADDR *)to, sizeof(*to), 4, 8, data, length, tell_request,
+        sizeof(from), (SOCKADDR *)to, sizeof(*to), 4, 8, (void *)data, length, tell_request,
         &side->request);
 }
 
@@ -163,8 +163,8 @@ void take_incoming(struct pair *pair)
 
 NTSTATUS start_accept(struct side *side, const void *data, ULONG length)
 {
-    return side->connector->Dispatch->NdkAccept(side->connector, side->qp, 16, 2, data, length,
-        tell_disconnect, &side->disconnect, tell_request, &side->request);
+    return side->connector->Dispatch->NdkAccept(side->connector, side->qp, 16, 2, (void *)data,
+        length, tell_disconnect, &side->disconnect, tell_request, &side->request);
 }
 
 NTSTATUS start_complete(struct side *side)

@@ -92,7 +92,7 @@ static NTSTATUS create_cq(
         adapter, depth, notify, NULL, NULL, tell_create, &nobody, out);
 }
 
-static NTSTATUS create_endpoint(NDK_ADAPTER *adapter, const void *address, ULONG length, void *out)
+static NTSTATUS create_endpoint(NDK_ADAPTER *adapter, void *address, ULONG length, void *out)
 {
     return adapter->Dispatch->NdkCreateSharedEndpoint(
         adapter, address, length, tell_create, &nobody, out);
@@ -189,7 +189,7 @@ static void addresses_of_an_endpoint(void **state)
     NDK_ADAPTER *adapter = pair->active.adapter;
     struct sockaddr_in local = own_address(0), far = own_address(0), strange = own_address(0);
     const struct {
-        const void *address;
+        void *address;
         ULONG length;
     } rows[] = {
         { &local, 0 },
@@ -591,7 +591,7 @@ static void connectors(void **state)
     struct sockaddr_in local = own_address(0);
     struct told told;
     NDK_SHARED_ENDPOINT *endpoint = NULL;
-    const SOCKADDR *to = (const SOCKADDR *)&pair->address;
+    SOCKADDR *to = (SOCKADDR *)&pair->address;
     NDK_QP *foreign = one_device() ? NULL : pair->passive.qp, *other = (NDK_QP *)side->pd;
     NDK_SHARED_ENDPOINT *far = NULL;
     struct sockaddr_in there = peer_address(0), nowhere = { .sin_family = AF_INET };
@@ -615,8 +615,8 @@ static void connectors(void **state)
     const struct {
         NDK_QP *qp;
         NDK_SHARED_ENDPOINT *endpoint;
-        const SOCKADDR *to;
-        const void *data;
+        SOCKADDR *to;
+        void *data;
         ULONG length;
         NDK_FN_REQUEST_COMPLETION completion;
         NTSTATUS status;
@@ -683,7 +683,7 @@ static void listeners(void **state)
     const NDK_LISTENER_DISPATCH *table = listener->Dispatch;
     struct sockaddr_in address = peer_address(0), far = peer_address(0), strange = peer_address(0);
     const struct {
-        const void *address;
+        void *address;
         ULONG length;
         NTSTATUS status;
     } rows[] = {

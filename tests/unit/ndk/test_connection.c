@@ -421,13 +421,13 @@ static void bad_calls_of_connectors(void **state)
     const NDK_CONNECTOR_DISPATCH *table = connector->Dispatch;
     struct sockaddr_in here = own_address(0), any = { .sin_family = AF_INET }, far = own_address(0);
     struct sockaddr_in any_taken = { .sin_family = AF_INET, .sin_port = pair->address.sin_port };
-    const SOCKADDR *from = (SOCKADDR *)&here, *to = (SOCKADDR *)&pair->address;
+    SOCKADDR *from = (SOCKADDR *)&here, *to = (SOCKADDR *)&pair->address;
     const struct {
         NDK_QP *qp;
-        const SOCKADDR *from;
+        SOCKADDR *from;
         ULONG from_length;
-        const SOCKADDR *to;
-        const char *data;
+        SOCKADDR *to;
+        char *data;
         ULONG length;
         NDK_FN_REQUEST_COMPLETION completion;
         NTSTATUS status;
@@ -481,8 +481,8 @@ static NTSTATUS listen_at(NDK_LISTENER *listener, const struct sockaddr_in *addr
     struct told told;
 
     told_init(&told);
-    return ended(&told, listener->Dispatch->NdkListen(
-                            listener, (const SOCKADDR *)address, length, tell_request, &told));
+    return ended(&told,
+        listener->Dispatch->NdkListen(listener, (SOCKADDR *)address, length, tell_request, &told));
 }
 
 static void bad_calls_of_listeners(void **state)
@@ -675,7 +675,7 @@ static NTSTATUS make_endpoint(
 
     told_init(&told);
     status = adapter->Dispatch->NdkCreateSharedEndpoint(
-        adapter, (const SOCKADDR *)address, sizeof(*address), tell_create, &told, &endpoint);
+        adapter, (SOCKADDR *)address, sizeof(*address), tell_create, &told, &endpoint);
     *out = made(&told, status, &endpoint);
     if (*out)
         return 0;
@@ -686,7 +686,7 @@ static NTSTATUS connect_over(struct side *side, NDK_CONNECTOR *connector, NDK_QP
     NDK_SHARED_ENDPOINT *endpoint, const struct sockaddr_in *to)
 {
     return connector->Dispatch->NdkConnectWithSharedEndpoint(connector, qp, endpoint,
-        (const SOCKADDR *)to, sizeof(*to), 1, 1, NULL, 0, tell_request, &side->request);
+        (SOCKADDR *)to, sizeof(*to), 1, 1, NULL, 0, tell_request, &side->request);
 }
 
 static void connectors_share_an_endpoint(void **state)
