@@ -34,6 +34,7 @@ struct nd_dialect {
     bool defers;             /* requests may be kept until the next one */
     bool tells_failure;      /* a failed request ends the connection, as a disconnect of the peer */
     bool exact_port;         /* a connector gets the port it names, or none */
+    bool dynamic_ports;      /* any port means one of 49152 to 65535 */
     bool keeps_data;         /* the peer's private data stay readable until a connector's end */
     bool peer_leaves_qp;     /* the peer's disconnect flushes no queue pair, whoever waits for it */
     bool handles;            /* regions are named by ND_MR_HANDLE, not by token */

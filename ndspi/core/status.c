@@ -55,6 +55,7 @@ const struct nd_dialect nd_dialect_kernel = {
     .defers = true,
     .tells_failure = true,
     .exact_port = true,
+    .dynamic_ports = true,
     .keeps_data = true,
     .peer_leaves_qp = true,
 };

@@ -87,6 +87,7 @@
     ROW(connection, listener_close_refuses_what_was_not_told) \
     ROW(connection, connectors_share_an_endpoint) \
     ROW(connection, refused_connects_leave_their_endpoint) \
+    ROW(connection, any_port_is_a_dynamic_one) \
     ROW(connection, endpoint_has_two_destinations) \
     ROW(data, messages_arrive) \
     ROW(data, tokens_are_forgotten) \

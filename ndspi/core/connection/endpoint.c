@@ -3,6 +3,7 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/address.h"
+#include "ndspi/core/connection/port.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -41,11 +42,12 @@ static int bind_id(struct nd_endpoint *endpoint)
 {
     const struct nd_verbs *verbs = endpoint->adapter->verbs;
     struct rdma_cm_id *id = endpoint->id->id;
-    int reuse = 1;
+    int reuse = 1, error;
 
-    if (verbs->set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse)) ||
-        verbs->bind_addr(id, (struct sockaddr *)&endpoint->local))
+    if (verbs->set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse)))
         return errno ? errno : EADDRNOTAVAIL;
+    if ((error = nd_port_bind(endpoint->adapter, id, &endpoint->local)))
+        return error;
     return nd_cm_id_on_device(endpoint->id) ? 0 : EADDRNOTAVAIL;
 }
 

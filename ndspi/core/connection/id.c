@@ -4,6 +4,7 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/address.h"
+#include "ndspi/core/connection/port.h"
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"
 
@@ -70,7 +71,7 @@ HRESULT nd_connector_bind_id(
     /* Connectors may share a port among themselves; devices that cannot do that answer EADDRINUSE below. */
     if (!exact)
         verbs->set_option(id->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse));
-    error = verbs->bind_addr(id->id, (struct sockaddr *)&address) ? errno : 0;
+    error = nd_port_bind(adapter, id->id, &address);
     if (error == EADDRINUSE && nd_address_port_be(&address) && !adapter->dialect->exact_port) {
         nd_address_set_port_be(&address, 0);
         error = verbs->bind_addr(id->id, (struct sockaddr *)&address) ? errno : 0;

@@ -3,6 +3,7 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/address.h"
+#include "ndspi/core/connection/port.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -392,9 +393,8 @@ static int bind_one(
 
     if (error)
         return error;
-    if (verbs->bind_addr(id->id, (struct sockaddr *)address))
-        error = errno ? -errno : -EADDRNOTAVAIL;
-    else if (!nd_cm_id_on_device(id))
+    error = -nd_port_bind(listener->adapter, id->id, address);
+    if (!error && !nd_cm_id_on_device(id))
         error = -EADDRNOTAVAIL;
     if (error) {
         close_ids(&id, 1);

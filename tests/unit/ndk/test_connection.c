@@ -773,6 +773,35 @@ static void refused_connects_leave_their_endpoint(void **state)
     close_object(&endpoints[1]->Header, endpoints[1]->Dispatch->NdkCloseSharedEndpoint);
 }
 
+static void assert_dynamic(const struct sockaddr_in *address)
+{
+    assert_in_range(ntohs(address->sin_port), 49152, 65535);
+}
+
+/* Microsoft's page of NdkConnect: a local port of zero is allocated from the ephemeral ports, 49152 to 65535. */
+static void any_port_is_a_dynamic_one(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active;
+    struct sockaddr_in any_port = own_address(0), address;
+    ULONG length = sizeof(address);
+    NDK_SHARED_ENDPOINT *endpoint;
+
+    assert_dynamic(&pair->address);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(make_endpoint(active->adapter, &any_port, &endpoint), 0);
+        assert_int_equal(
+            endpoint->Dispatch->NdkGetLocalAddress(endpoint, (SOCKADDR *)&address, &length), 0);
+        assert_dynamic(&address);
+        close_object(&endpoint->Header, endpoint->Dispatch->NdkCloseSharedEndpoint);
+    }
+    pair_connect(pair);
+    assert_int_equal(active->connector->Dispatch->NdkGetLocalAddress(
+                         active->connector, (SOCKADDR *)&address, &length),
+        0);
+    assert_dynamic(&address);
+}
+
 /* One address, two destinations; what arrives at each comes over its own connection. */
 static void endpoint_has_two_destinations(void **state)
 {
@@ -868,6 +897,7 @@ int main(void)
         ROW(listener_close_refuses_what_was_not_told),
         ROW(connectors_share_an_endpoint),
         ROW(refused_connects_leave_their_endpoint),
+        ROW(any_port_is_a_dynamic_one),
         ROW(endpoint_has_two_destinations),
     };
 
