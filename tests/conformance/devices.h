@@ -212,6 +212,8 @@
         "a request that waits when its listener closes may get no answer: the connecting side waits for its time") \
     EXCEPTION(siw, "ndk.connection.active_side_backs_out", IN_PART, \
         "the passive side's Accept ends with the reply, and what comes after it is a disconnect") \
+    EXCEPTION(siw, "ndk.connection.accept_after_the_peer_gave_up_ends", IN_PART, \
+        "as above") \
     EXCEPTION(siw, "ndk.queue.moderation_has_an_end", IN_PART, \
         "the device moderates no completions: the call is refused") \
     EXCEPTION(siw, "ndk.data.moderated_notification_comes", IN_PART, \

@@ -77,6 +77,7 @@
     ROW(connection, close_of_a_request_refuses) \
     ROW(connection, nobody_listens) \
     ROW(connection, active_side_backs_out) \
+    ROW(connection, accept_after_the_peer_gave_up_ends) \
     ROW(connection, paused_listener_refuses) \
     ROW(connection, bad_calls_of_connectors) \
     ROW(connection, bad_calls_of_listeners) \

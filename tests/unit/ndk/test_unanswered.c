@@ -63,17 +63,54 @@ static void no_route_leads_to_the_peer(void **state)
     assert_another_connects(pair);
 }
 
-/* The peer asks for a connection as it should, and never confirms what it is answered. */
-static void nobody_confirms_an_accept(void **state)
+/* The socket of a peer that asks for a connection as it should. */
+static int ask_for_a_connection(const struct pair *pair)
 {
     /* Revision 2, peer to peer, confirmed by a Write; 4 Reads each way. */
     static const unsigned char request[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q',
         ' ', 'F', 'r', 'a', 'm', 'e', 0x10, 2, 0, 4, 0x80, 4, 0x80, 4 };
-    struct pair *pair = *state;
     int fd = new_socket();
 
     assert_int_equal(connect(fd, (struct sockaddr *)&pair->address, sizeof(pair->address)), 0);
     assert_int_equal(send(fd, request, sizeof(request), MSG_NOSIGNAL), sizeof(request));
+    return fd;
+}
+
+/*
+ * The peer's process ends before it is answered, by FIN or by a reset; there is no limit of time. Microsoft's page of
+ * NdkAccept: STATUS_CONNECTION_ABORTED, the peer abandoned the connection.
+ */
+static void peer_gives_up_before_the_accept(void **state)
+{
+    struct pair *pair = *state;
+
+    setenv("NDSPI_SOFT_ANSWER_MS", "0", 1); /* no limit */
+    for (int reset = 0; reset < 2; reset++) {
+        struct linger linger = { .l_onoff = reset };
+        int fd = ask_for_a_connection(pair);
+        NTSTATUS status;
+
+        take_incoming(pair);
+        assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+        close(fd);
+        if ((status = start_accept(&pair->passive, NULL, 0)) == SPEC_STATUS_PENDING)
+            status = outcome(&pair->passive);
+        assert_int_equal(status, (NTSTATUS)SPEC_STATUS_CONNECTION_ABORTED);
+        close_connector(pair->passive.connector);
+        pair->passive.connector = NULL;
+        close_qp(pair->passive.qp);
+        pair->passive.qp =
+            qp_create(pair->passive.pd, pair->passive.receive_cq, pair->passive.initiator_cq, NULL);
+    }
+    assert_int_equal(atomic_load(&pair->passive.disconnect.count), 0);
+}
+
+/* It never confirms what it is answered. */
+static void nobody_confirms_an_accept(void **state)
+{
+    struct pair *pair = *state;
+    int fd = ask_for_a_connection(pair);
+
     take_incoming(pair);
     assert_int_equal(start_accept(&pair->passive, NULL, 0), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(&pair->passive), (NTSTATUS)SPEC_STATUS_IO_TIMEOUT);
@@ -119,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ROW(nobody_answers_a_connect),
         ROW(no_route_leads_to_the_peer),
+        ROW(peer_gives_up_before_the_accept),
         ROW(nobody_confirms_an_accept),
         ROW(close_ends_an_unanswered_connect),
     };
