@@ -164,11 +164,22 @@ typedef union _SOCKADDR_INET {
 #define UNREFERENCED_PARAMETER(p) ((void)(p))
 #define CONTAINING_RECORD(address, type, field)                                                    \
     ((type *)((char *)(address) - __builtin_offsetof(type, field)))
-#define RtlZeroMemory(p, n)    memset((p), 0, (n))
-#define RtlCopyMemory(d, s, n) memcpy((d), (s), (n))
+#define RtlZeroMemory(p, n)       memset((p), 0, (n))
+#define RtlCopyMemory(d, s, n)    memcpy((d), (s), (n))
+#define RtlMoveMemory(d, s, n)    memmove((d), (s), (n))
+#define RtlFillMemory(p, n, v)    memset((p), (v), (n))
+/* Whether n bytes are the same. */
+#define RtlEqualMemory(a, b, n)   (!memcmp((a), (b), (n)))
+/* In bytes, of a field in its structure. */
+#define FIELD_OFFSET(type, field) ((LONG) __builtin_offsetof(type, field))
+#define MAXUSHORT                 ((USHORT)0xFFFF)
 
 /* Whether a status counts as success: STATUS_PENDING does, STATUS_BUFFER_OVERFLOW does not. */
-#define NT_SUCCESS(status)     (((NTSTATUS)(status)) >= 0)
+#define NT_SUCCESS(status)        (((NTSTATUS)(status)) >= 0)
+/* The severity of the others. */
+#define NT_INFORMATION(status)    ((((ULONG)(status)) >> 30) == 1)
+#define NT_WARNING(status)        ((((ULONG)(status)) >> 30) == 2)
+#define NT_ERROR(status)          ((((ULONG)(status)) >> 30) == 3)
 
 /* clang-format off */
 #define STATUS_SUCCESS                 ((NTSTATUS)0x00000000u)

@@ -24,6 +24,26 @@ extern "C" {
 
 #if !defined(__MINGW32__)
 
+/* ----- Memory ----- */
+
+/* Returns how many bytes from the start are the same. */
+static inline SIZE_T RtlCompareMemory(const VOID *a, const VOID *b, SIZE_T length)
+{
+    SIZE_T same = 0;
+
+    while (same < length && ((const UCHAR *)a)[same] == ((const UCHAR *)b)[same])
+        same++;
+    return same;
+}
+
+/* The bytes in the other order. */
+#define RtlUshortByteSwap(value)    __builtin_bswap16((USHORT)(value))
+#define RtlUlongByteSwap(value)     __builtin_bswap32((ULONG)(value))
+#define RtlUlonglongByteSwap(value) __builtin_bswap64((ULONGLONG)(value))
+
+/* Whether an optional pointer was given. */
+#define ARGUMENT_PRESENT(pointer) ((pointer) != NULL)
+
 /* ----- Lists ----- */
 
 #ifndef WINCOMPAT_TYPES_H /* which has both types */
@@ -167,7 +187,11 @@ VOID KeLowerIrql(KIRQL before);
 #define PAGED_CODE() NT_ASSERT(KeGetCurrentIrql() <= APC_LEVEL)
 #ifdef NDEBUG
 #define NT_ASSERT(condition) ((void)0)
+/* NT_VERIFY: as NT_ASSERT, but the condition is evaluated in all builds. Its value: whether it holds. */
+#define NT_VERIFY(condition) ((condition) ? TRUE : FALSE)
 #else
+#define NT_VERIFY(condition)                                                                       \
+    ((condition) ? TRUE : (NdkwdmAssertFailed(#condition, __FILE__, __LINE__), FALSE))
 #define NT_ASSERT(condition)                                                                       \
     ((condition) ? (void)0 : NdkwdmAssertFailed(#condition, __FILE__, __LINE__))
 #endif
@@ -284,7 +308,11 @@ typedef enum _WORK_QUEUE_TYPE {
 } WORK_QUEUE_TYPE;
 
 typedef VOID (*PWORKER_THREAD_ROUTINE)(PVOID Parameter);
-typedef VOID (*PIO_WORKITEM_ROUTINE)(PDEVICE_OBJECT DeviceObject, PVOID Context);
+typedef VOID IO_WORKITEM_ROUTINE(PDEVICE_OBJECT DeviceObject, PVOID Context);
+typedef IO_WORKITEM_ROUTINE *PIO_WORKITEM_ROUTINE;
+typedef struct _IO_WORKITEM *PIO_WORKITEM;
+typedef VOID IO_WORKITEM_ROUTINE_EX(PVOID IoObject, PVOID Context, PIO_WORKITEM IoWorkItem);
+typedef IO_WORKITEM_ROUTINE_EX *PIO_WORKITEM_ROUTINE_EX;
 
 /* In the consumer's memory; the library's from ExQueueWorkItem until its routine begins. */
 typedef struct _WORK_QUEUE_ITEM {
@@ -300,7 +328,6 @@ typedef struct _WORK_QUEUE_ITEM {
 /* The routine is called once, at PASSIVE_LEVEL, by a thread of the library, and may block. type: not used. */
 VOID ExQueueWorkItem(PWORK_QUEUE_ITEM item, WORK_QUEUE_TYPE type);
 
-typedef struct _IO_WORKITEM *PIO_WORKITEM;
 /* device: for the routine, may be NULL. Returns an item for IoFreeWorkItem; NULL: no memory. */
 PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device);
 /* Not while it is queued; its routine may free it. */
@@ -308,6 +335,15 @@ VOID IoFreeWorkItem(PIO_WORKITEM item);
 /* As ExQueueWorkItem; the routine gets the item's device, and context. */
 VOID IoQueueWorkItem(
     PIO_WORKITEM item, PIO_WORKITEM_ROUTINE routine, WORK_QUEUE_TYPE type, PVOID context);
+/* The same; the routine gets the item, too. */
+VOID IoQueueWorkItemEx(
+    PIO_WORKITEM item, PIO_WORKITEM_ROUTINE_EX routine, WORK_QUEUE_TYPE type, PVOID context);
+/* Bytes that an item takes, for one in the consumer's memory. */
+ULONG IoSizeofWorkItem(void);
+/* item out: in place of IoAllocateWorkItem, for IoUninitializeWorkItem. object: for the routine, may be NULL. */
+VOID IoInitializeWorkItem(PVOID object, PIO_WORKITEM item);
+/* Not while it is queued; its routine may do it. The memory is the consumer's again. */
+VOID IoUninitializeWorkItem(PIO_WORKITEM item);
 
 struct _KDPC;
 typedef VOID (*PKDEFERRED_ROUTINE)(
@@ -356,7 +392,17 @@ typedef enum _POOL_TYPE { NonPagedPool = 0, PagedPool = 1, NonPagedPoolNx = 512 
 PVOID ExAllocatePool2(POOL_FLAGS flags, SIZE_T size, ULONG tag);
 /* The same, not zeroed. */
 PVOID ExAllocatePoolWithTag(POOL_TYPE type, SIZE_T size, ULONG tag);
-/* memory: of those two, or NULL. tag: not used. */
+
+typedef enum _EX_POOL_PRIORITY {
+    LowPoolPriority = 0,
+    NormalPoolPriority = 16,
+    HighPoolPriority = 32
+} EX_POOL_PRIORITY;
+
+/* The same. priority: not used. */
+PVOID ExAllocatePoolWithTagPriority(
+    POOL_TYPE type, SIZE_T size, ULONG tag, EX_POOL_PRIORITY priority);
+/* memory: of those three, or NULL. tag: not used. */
 VOID ExFreePool(PVOID memory);
 VOID ExFreePoolWithTag(PVOID memory, ULONG tag);
 

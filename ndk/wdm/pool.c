@@ -39,6 +39,13 @@ PVOID ExAllocatePoolWithTag(POOL_TYPE type, SIZE_T size, ULONG tag)
     return allocate(size, tag, 1);
 }
 
+PVOID ExAllocatePoolWithTagPriority(
+    POOL_TYPE type, SIZE_T size, ULONG tag, EX_POOL_PRIORITY priority)
+{
+    (void)priority;
+    return ExAllocatePoolWithTag(type, size, tag);
+}
+
 VOID ExFreePool(PVOID memory)
 {
     free(memory);

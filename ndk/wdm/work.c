@@ -136,8 +136,9 @@ VOID ExQueueWorkItem(PWORK_QUEUE_ITEM item, WORK_QUEUE_TYPE type)
 
 struct _IO_WORKITEM {
     WORK_QUEUE_ITEM item;
-    PDEVICE_OBJECT device;
+    PVOID object; /* PDEVICE_OBJECT for a plain routine */
     PIO_WORKITEM_ROUTINE routine;
+    PIO_WORKITEM_ROUTINE_EX routine_ex;
     PVOID context;
 };
 
@@ -145,7 +146,14 @@ static VOID run_io_item(PVOID parameter)
 {
     PIO_WORKITEM item = parameter;
 
-    item->routine(item->device, item->context); /* may free the item */
+    item->routine((PDEVICE_OBJECT)item->object, item->context); /* may free the item */
+}
+
+static VOID run_io_item_ex(PVOID parameter)
+{
+    PIO_WORKITEM item = parameter;
+
+    item->routine_ex(item->object, item->context, item); /* the same */
 }
 
 PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device)
@@ -153,7 +161,7 @@ PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device)
     PIO_WORKITEM item = calloc(1, sizeof(*item));
 
     if (item)
-        item->device = device;
+        item->object = device;
     return item;
 }
 
@@ -169,6 +177,30 @@ VOID IoQueueWorkItem(
     item->context = context;
     ExInitializeWorkItem(&item->item, run_io_item, item);
     ExQueueWorkItem(&item->item, type);
+}
+
+VOID IoQueueWorkItemEx(
+    PIO_WORKITEM item, PIO_WORKITEM_ROUTINE_EX routine, WORK_QUEUE_TYPE type, PVOID context)
+{
+    item->routine_ex = routine;
+    item->context = context;
+    ExInitializeWorkItem(&item->item, run_io_item_ex, item);
+    ExQueueWorkItem(&item->item, type);
+}
+
+ULONG IoSizeofWorkItem(void)
+{
+    return sizeof(struct _IO_WORKITEM);
+}
+
+VOID IoInitializeWorkItem(PVOID object, PIO_WORKITEM item)
+{
+    *item = (struct _IO_WORKITEM){ .object = object };
+}
+
+VOID IoUninitializeWorkItem(PIO_WORKITEM item)
+{
+    (void)item; /* it holds nothing */
 }
 
 /* ---- deferred procedures: one thread ---- */

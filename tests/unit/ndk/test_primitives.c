@@ -455,6 +455,72 @@ static void pool_memory_is_zeroed_and_aligned(void **state)
     assert_null(ExAllocatePool2(POOL_FLAG_NON_PAGED, SIZE_MAX, TAG));
 }
 
+static VOID tell_item(PVOID object, PVOID context, PIO_WORKITEM item)
+{
+    PVOID *told = context;
+
+    told[0] = object;
+    told[1] = item;
+    IoUninitializeWorkItem(item);
+    KeSetEvent((PKEVENT)told[2], IO_NO_INCREMENT, FALSE);
+}
+
+/* Of the consumer's memory, and of the library's; what IoQueueWorkItemEx passes is MinGW's <ddk/wdm.h>'s. */
+static void io_work_items_get_their_object(void **state)
+{
+    PIO_WORKITEM own = malloc(IoSizeofWorkItem()), allocated = IoAllocateWorkItem(NULL);
+    KEVENT event;
+    PVOID told[3] = { NULL, NULL, &event };
+
+    (void)state;
+    KeInitializeEvent(&event, SynchronizationEvent, FALSE);
+    IoInitializeWorkItem(told, own);
+    IoQueueWorkItemEx(own, tell_item, DelayedWorkQueue, told);
+    assert_int_equal(KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, NULL), 0);
+    assert_ptr_equal(told[0], told);
+    assert_ptr_equal(told[1], own);
+    free(own);
+    IoQueueWorkItemEx(allocated, tell_item, DelayedWorkQueue, told);
+    assert_int_equal(KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, NULL), 0);
+    assert_null(told[0]);
+    assert_ptr_equal(told[1], allocated);
+    IoFreeWorkItem(allocated);
+}
+
+/* Values as the pages of the functions have them; signatures are those of MinGW's <ddk/wdm.h>. */
+static void memory_and_statuses(void **state)
+{
+    struct fields {
+        char first[6];
+        USHORT second;
+    };
+    char bytes[8] = "abcdefg", *none = NULL;
+    char *block = ExAllocatePoolWithTagPriority(NonPagedPoolNx, 10, TAG, NormalPoolPriority);
+
+    (void)state;
+    assert_int_equal(FIELD_OFFSET(struct fields, second), 6);
+    assert_int_equal(MAXUSHORT, 65535);
+    assert_int_equal(RtlCompareMemory(bytes, "abcxefg", 7), 3);
+    assert_int_equal(RtlCompareMemory(bytes, "abcdefg", 7), 7);
+    assert_true(RtlEqualMemory(bytes, "abcxxxx", 3));
+    assert_false(RtlEqualMemory(bytes, "abcxxxx", 4));
+    RtlMoveMemory(bytes + 1, bytes, 6);
+    assert_string_equal(bytes, "aabcdef");
+    RtlFillMemory(bytes, 3, 'z');
+    assert_string_equal(bytes, "zzzcdef");
+    assert_int_equal(RtlUshortByteSwap(0x1234), 0x3412);
+    assert_int_equal(RtlUlongByteSwap(0x12345678), 0x78563412);
+    assert_true(RtlUlonglongByteSwap(0x0102030405060708) == 0x0807060504030201);
+    assert_true(ARGUMENT_PRESENT(bytes + 0) && !ARGUMENT_PRESENT(none));
+    assert_true(NT_ERROR(STATUS_INVALID_PARAMETER) && !NT_ERROR(STATUS_BUFFER_OVERFLOW));
+    assert_true(NT_WARNING(STATUS_BUFFER_OVERFLOW) && !NT_WARNING(STATUS_PENDING));
+    assert_true(NT_INFORMATION((NTSTATUS)0x40000000) && !NT_INFORMATION(STATUS_PENDING));
+    assert_true(NT_VERIFY(bytes[7]++ == 0));
+    assert_int_equal(bytes[7], 1);
+    assert_non_null(block);
+    ExFreePoolWithTag(block, TAG);
+}
+
 static void mdl_is_allocated(void **state)
 {
     char memory[100];
@@ -488,6 +554,8 @@ int main(void)
         cmocka_unit_test(work_items_may_block),
         cmocka_unit_test(deferred_procedures_run_in_order),
         cmocka_unit_test(pool_memory_is_zeroed_and_aligned),
+        cmocka_unit_test(io_work_items_get_their_object),
+        cmocka_unit_test(memory_and_statuses),
         cmocka_unit_test(mdl_is_allocated),
     };
 
