@@ -76,6 +76,51 @@ static void xrc(void **state)
     end_close(&end);
 }
 
+/*
+ * The rest of the table "What stays refused" in docs/softrdma.md. Errors as libibverbs' manual pages have them, and as
+ * its inline functions return them for a provider without the operation.
+ */
+static void what_has_no_line_of_its_own(void **state)
+{
+    struct ibv_cq_init_attr_ex times = { .cqe = 4,
+        .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP };
+    struct ibv_alloc_dm_attr memory = { .length = 64 };
+    struct sockaddr_storage infiniband = { .ss_family = AF_IB };
+    struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+    struct ibv_flow_attr flow = { .size = sizeof(flow), .port = 1 };
+    struct ibv_device_attr_ex device;
+    struct rdma_cm_id *id;
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    end_make_qp(&end);
+    errno = 0;
+    assert_null(srd_reg_mr(end.pd, end.memory, 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(ibv_query_device_ex(end.context, NULL, &device), 0);
+    assert_int_equal(device.odp_caps.general_caps, 0);
+    assert_int_equal(device.max_dm_size, 0);
+    assert_int_equal(device.completion_timestamp_mask, 0);
+    errno = 0;
+    assert_null(ibv_alloc_dm(end.context, &memory));
+    assert_int_equal(errno, EOPNOTSUPP);
+    errno = 0;
+    assert_null(ibv_create_cq_ex(end.context, &times));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(ibv_query_rt_values_ex(end.context, &values), EOPNOTSUPP);
+    errno = 0;
+    assert_null(ibv_create_flow(end.qp, &flow));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(srd_create_id(end.events, &id, NULL, RDMA_PS_TCP), 0);
+    assert_int_equal(srd_bind_addr(id, (struct sockaddr *)&infiniband), -1);
+    assert_int_equal(errno, EAFNOSUPPORT);
+    assert_int_equal(srd_resolve_addr(id, NULL, (struct sockaddr *)&infiniband, 1000), -1);
+    assert_int_equal(errno, EAFNOSUPPORT);
+    assert_int_equal(srd_destroy_id(id), 0);
+    end_close(&end);
+}
+
 /* Towards a peer that is not softrdma (tests/unit/softrdma/stream has the cases). */
 static void atomics_and_immediate_data(void **state)
 {
@@ -164,6 +209,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(datagrams),
         cmocka_unit_test(xrc),
+        cmocka_unit_test(what_has_no_line_of_its_own),
         cmocka_unit_test(atomics_and_immediate_data),
         cmocka_unit_test(a_bootstrap_of_the_program),
         cmocka_unit_test(attributes_of_the_connection_manager_are_taken),
