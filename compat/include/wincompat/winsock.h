@@ -80,8 +80,8 @@ typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
 #define TCP_NODELAY 1
 #endif
 typedef struct {
-    u_short l_onoff;
-    u_short l_linger;
+    unsigned short l_onoff;
+    unsigned short l_linger;
 } LINGER, *PLINGER, *LPLINGER;
 WINOBJ_API int WSAAPI closesocket(SOCKET socket);
 #ifdef __THROW /* glibc's */
