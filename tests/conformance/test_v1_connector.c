@@ -174,6 +174,7 @@ static void endpoint_keeps_its_connection(void)
     expect_status(ND_SUCCESS, post_receive(&pair->passive, TAG(1), 0, 8));
     expect_equal(0, release_now(pair->active.qp));
     expect_status(ND_SUCCESS, wait_op(pair->passive.connector, op));
+    expect_status(ND_SUCCESS, CALL(pair->passive.qp, Flush));
     expect_result(&pair->passive, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
 
