@@ -24,11 +24,12 @@ static void put_acknowledgement(struct srd_qp *qp, unsigned *actions)
     };
 
     segment.to = atomic_load_explicit(&stream->rx_complete, memory_order_acquire);
-    if (stream->tells)
+    if (stream->tells) {
         *actions |= SRD_STREAM_RING;
-    else
+    } else {
         srd_tx_put(qp, &segment, NULL, 0);
-    qp->tx_counts.acks++;
+        qp->tx_counts.acks++;
+    }
     atomic_store_explicit(&stream->acked_sent, segment.to, memory_order_relaxed);
 }
 
