@@ -127,8 +127,9 @@ static const struct kind {
     ULONG flags, technology;
 } kinds[] = {
     { "rxe", 0x0001010A, 4 }, /* no right needed for the target of a Read; RoCE version 2 */
-    { "siw", 0x00010008, 1 }, /* no resize */
-    { "", 0x0001010C, 1 },    /* loopback, moderation, resize, several engines; iWARP */
+    { "siw", 0x00010008, 1 }, /* a right is needed there; no resize */
+    { "", 0x0001010E,
+        1 }, /* loopback, moderation, resize, several engines; iWARP, but no right is needed */
 };
 
 static void info_tells_limits(void **state)
