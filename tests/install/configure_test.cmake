@@ -81,7 +81,7 @@ steps(installed)
 # `./run build` makes all that `cmake --install` wants.
 file(STRINGS ${build}/CMakeCache.txt ninja REGEX "^CMAKE_MAKE_PROGRAM:")
 string(REGEX REPLACE "^[^=]*=" "" ninja "${ninja}")
-execute_process(COMMAND ${ninja} -C ${build} -t graph installed OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${ninja} -C ${build} -t graph installed windows OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB_RECURSE scripts ${build}/cmake_install.cmake)
 set(wanted_files 0)
 foreach(script ${scripts})
