@@ -55,16 +55,17 @@ void __wrap_freeifaddrs(struct ifaddrs *list)
 
 /* ---- the deadline of the requests of one queue pair ---- */
 
-static struct srd_qp_exchange *watched;
-static struct reactor_source *timer; /* that of the watched one */
-static uint64_t deadline_ns;         /* its last */
+static _Atomic(struct srd_qp_exchange *) watched;
+static _Atomic(struct reactor_source *) timer; /* that of the watched one */
+static _Atomic uint64_t deadline_ns;           /* its last */
 
 void __real_reactor_deadline(struct reactor_source *source, uint64_t at_ns);
 void __wrap_reactor_deadline(struct reactor_source *source, uint64_t at_ns);
 void __wrap_reactor_deadline(struct reactor_source *source, uint64_t at_ns)
 {
-    if (watched && (char *)source >= (char *)watched &&
-        (char *)source < (char *)watched + malloc_usable_size(watched)) {
+    char *its = (char *)atomic_load(&watched);
+
+    if (its && (char *)source >= its && (char *)source < its + malloc_usable_size(its)) {
         timer = source;
         deadline_ns = at_ns;
     }
@@ -419,7 +420,8 @@ static void an_event_is_handled_when_its_queue_pair_is_gone(void **state)
     }
 }
 
-static struct destroyer *destroyer_of_found; /* as soon as a Request has found its queue pair */
+static _Atomic(struct destroyer *)
+    destroyer_of_found; /* as soon as a Request has found its queue pair */
 static pthread_t destroying;
 
 struct srd_qp *__real_srd_device_find_qp(struct srd_device *device, uint32_t number);
@@ -427,9 +429,8 @@ struct srd_qp *__wrap_srd_device_find_qp(struct srd_device *device, uint32_t num
 struct srd_qp *__wrap_srd_device_find_qp(struct srd_device *device, uint32_t number)
 {
     struct srd_qp *qp = __real_srd_device_find_qp(device, number);
-    struct destroyer *destroyer = destroyer_of_found;
+    struct destroyer *destroyer = atomic_exchange(&destroyer_of_found, NULL);
 
-    destroyer_of_found = NULL;
     if (destroyer) {
         assert_ptr_equal(qp, srd_qp_from(destroyer->qp));
         destroy_beside(destroyer, &destroying);
