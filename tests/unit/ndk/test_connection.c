@@ -411,8 +411,7 @@ static void accept_after_the_peer_gave_up_ends(void **state)
     assert_int_equal(outcome(&pair->active), (NTSTATUS)SPEC_STATUS_CANCELLED);
     if ((status = start_accept(passive, NULL, 0)) == SPEC_STATUS_PENDING)
         status = outcome(passive);
-    if (!row_holds_in_full()) { /* the Accept has ended already, and there is a disconnect */
-        assert_int_equal(status, 0);
+    if (!row_holds_in_full() && status == 0) { /* it may end before that is known */
         told_wait(&passive->disconnect);
         return;
     }
