@@ -214,12 +214,14 @@ static int wait_cancelable(struct wait *wait, uint64_t deadline_ns)
 }
 
 /*
- * What is still to be run: it costs less here than to wake the background thread for it, as reactor_stop would. The
- * events of two queues that one message ends come so. What asks again and again is left to that thread.
+ * Runs what is still to be run: that costs less here than to wake the background thread for it, as reactor_stop would.
+ * The events of two queues that one message ends come so. What asks again and again is left to that thread.
+ * until  stops once this waiter is signalled; NULL: it is already
  */
-static void run_rest(void)
+static void run_rest(int turns, struct reactor_waiter *until)
 {
-    for (int i = 0; i < REST_TURNS && atomic_load_explicit(&reactor.any_runs, memory_order_relaxed);
+    for (int i = 0; i < turns && !(until && reactor_is_signalled(until)) &&
+                    atomic_load_explicit(&reactor.any_runs, memory_order_relaxed);
          i++)
         reactor_turn_at_once(REACTOR_WAITING, false);
 }
@@ -248,7 +250,7 @@ int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     result = cancel_state == PTHREAD_CANCEL_ENABLE ? wait_cancelable(&wait, deadline_ns)
                                                    : wait_until(&wait, deadline_ns, cancel_state);
     if (wait.drives)
-        run_rest();
+        run_rest(REST_TURNS, NULL);
     end_wait(&wait);
     atomic_fetch_and(&me->word, ~(uint32_t)WAITER_SIGNAL);
     pthread_setcancelstate(state, NULL);
@@ -262,10 +264,7 @@ bool reactor_wait_awake(struct reactor_waiter *me)
 
     if (drives) {
         before(me, REACTOR_NEVER);
-        for (int i = 0; i < AWAKE_TURNS && !reactor_is_signalled(me) &&
-                        atomic_load_explicit(&reactor.any_runs, memory_order_relaxed);
-             i++)
-            reactor_turn_at_once(REACTOR_WAITING, false);
+        run_rest(AWAKE_TURNS, me);
         reactor_stop(REACTOR_WAITING);
     }
     return atomic_fetch_and(&me->word, ~(uint32_t)WAITER_SIGNAL) & WAITER_SIGNAL;

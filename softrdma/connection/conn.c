@@ -214,13 +214,14 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bo
 
     if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
         return false;
-    if (conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_shared_is_quiet(conn)) {
-        lock_release(&conn->qp->rx_lock);
-        return true;
+    if (conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+        if (srd_shared_is_quiet(conn)) {
+            lock_release(&conn->qp->rx_lock);
+            return true;
+        }
+        if (srd_shared_answer(conn) && atomic_load(&conn->tx_blocked))
+            srd_shared_again(conn); /* it may have rung because there is room */
     }
-    if (conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_shared_answer(conn) &&
-        atomic_load(&conn->tx_blocked))
-        srd_shared_again(conn); /* it may have rung because there is room */
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) ||
         atomic_load_explicit(&conn->rx_ended, memory_order_relaxed)) {
         lock_release(&conn->qp->rx_lock);
