@@ -7,9 +7,8 @@
 
 #include <netinet/in.h>
 
-/* Over TCP that of event_8B, which took 0.70 on a quiet machine. */
-#define SHM_AIM 0.3
-#define TCP_AIM 0.87
+/* Of the time that TCP sockets take which block. */
+#define AIM 0.3
 
 enum {
     BLOCKING,
@@ -63,9 +62,6 @@ struct bench_group *bench_idioms(void)
     place.server.address_be = place.client.address_be = htonl(INADDR_LOOPBACK);
     for (unsigned test = POLLING; test < TESTS; test++)
         compared[test - 1] = (struct wire_ratio){ test == POLLING ? TRANSPORT_TCP : TRANSPORT_ND2,
-            test, "vs_blocking", TRANSPORT_TCP, BLOCKING,
-            test == POLLING  ? 0
-            : test < NETWORK ? SHM_AIM
-                             : TCP_AIM };
+            test, "vs_blocking", TRANSPORT_TCP, BLOCKING, test == POLLING ? 0 : AIM };
     return wire_group_make(&idioms, &place, tests, TESTS, compared, TESTS - 1);
 }
