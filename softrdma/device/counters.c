@@ -42,7 +42,7 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
         .rx_fpdus = rx.fpdus,
         .tx_fpdus = tx.fpdus,
         .rx_acks = rx.acks,
-        .tx_acks = tx.acks + rx.told,
+        .tx_acks = tx.acks,
         .rnr_waits = rx.rnr_waits,
         .rx_terminates = rx.terminates,
         .tx_terminates = tx.terminates,

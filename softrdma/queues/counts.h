@@ -12,8 +12,7 @@
 struct srd_counts {
     uint64_t octets; /* of the stream: headers, pads and CRCs, too */
     uint64_t fpdus;
-    uint64_t acks;      /* frames, and received: words of a share that said something new */
-    uint64_t told;      /* received: messages for which this end stored such a word */
+    uint64_t acks;      /* frames, or words of a share */
     uint64_t rnr_waits; /* received: messages that waited for a Receive */
     uint64_t terminates;
     int terminate; /* the last one, an srd_fault; means something if there was one */

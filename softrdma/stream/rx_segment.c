@@ -172,10 +172,6 @@ void srd_rx_count_message(struct srd_qp *qp, unsigned *actions)
     struct srd_rx *rx = &stream->rx;
     uint64_t complete = atomic_load_explicit(&stream->rx_complete, memory_order_relaxed) + 1;
 
-    if (stream->tells) { /* first: whoever sees rx_complete may say that the peer can see this */
-        atomic_store_explicit(stream->tells, complete, memory_order_release);
-        qp->rx_counts.told++;
-    }
     atomic_store_explicit(&stream->rx_complete, complete, memory_order_release);
     if (!stream->params.soft_peer)
         return;

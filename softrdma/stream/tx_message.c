@@ -24,12 +24,14 @@ static void put_acknowledgement(struct srd_qp *qp, unsigned *actions)
     };
 
     segment.to = atomic_load_explicit(&stream->rx_complete, memory_order_acquire);
-    if (stream->tells) {
+    if (stream
+            ->tells) { /* now, as a frame would go: seen earlier, it would end a wait for the answer behind it */
+        atomic_store_explicit(stream->tells, segment.to, memory_order_release);
         *actions |= SRD_STREAM_RING;
     } else {
         srd_tx_put(qp, &segment, NULL, 0);
-        qp->tx_counts.acks++;
     }
+    qp->tx_counts.acks++;
     atomic_store_explicit(&stream->acked_sent, segment.to, memory_order_relaxed);
 }
 

@@ -430,6 +430,7 @@ static void *send_until_received(void *argument)
     for (int i = 0; i < sends->count; i++)
         end_post(&pair.active, IBV_WR_SEND, (uint64_t)i + 1, 0, 64, NULL, 0, IBV_SEND_SIGNALED);
     test_poll(pair.passive.cq, sends->count, sends->wc);
+    srd_run_soon(); /* the acknowledgement that is owed */
     return NULL;
 }
 
