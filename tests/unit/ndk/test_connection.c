@@ -723,7 +723,7 @@ static void connectors_share_an_endpoint(void **state)
     NDK_CONNECTOR *second = connector_create(active->adapter);
     NDK_QP *qp = qp_create(active->pd, active->receive_cq, active->initiator_cq, NULL);
     ULONG length = sizeof(address);
-    struct told told;
+    struct told told, qp_told;
 
     assert_int_equal(make_endpoint(active->adapter, &any_port, &endpoint), 0);
     assert_int_equal(endpoint->Header.ObjectType, 7);
@@ -752,15 +752,21 @@ static void connectors_share_an_endpoint(void **state)
     /* The same destination once more. */
     assert_int_equal(connect_over(active, second, qp, endpoint, &pair->address),
         (NTSTATUS)SPEC_STATUS_ADDRESS_ALREADY_EXISTS);
-    /* The endpoint ends after its connectors. */
+    /* The endpoint ends after its connectors, and so does each connector's queue pair. */
     told_init(&told);
+    told_init(&qp_told);
     assert_int_equal(
         endpoint->Dispatch->NdkCloseSharedEndpoint(&endpoint->Header, tell_close, &told),
         SPEC_STATUS_PENDING);
+    assert_int_equal(active->qp->Dispatch->NdkCloseQp(&active->qp->Header, tell_close, &qp_told),
+        SPEC_STATUS_PENDING);
+    active->qp = NULL;
     assert_int_equal(atomic_load(&told.count), 0);
+    assert_int_equal(atomic_load(&qp_told.count), 0);
     close_connector(active->connector);
     active->connector = NULL;
     told_wait(&told);
+    told_wait(&qp_told);
     close_connector(second);
     close_qp(qp);
 }
