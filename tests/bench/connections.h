@@ -14,7 +14,7 @@ bool bench_is_connections(const char *name);
  * between two processes, and report it. connections.dat and connections.svg go to the report's directory. Returns
  * false when a measurement failed (it has said why). A number that the limit of open files does not allow is left out,
  * and the table says so.
- * only  NULL: all; "connections_100": that number, and one connection, which it is held against
+ * only  NULL: all; "connections_100": that number
  */
 bool bench_connections(struct bench_report *report, const char *only);
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    BENCH_PROCESSES = 2,       /* at most */
+    BENCH_PROCESSES = 4,       /* at most */
     BENCH_DEADLINE_MS = 30000, /* of one measurement */
 };
 
@@ -21,8 +21,8 @@ struct bench_process {
 
 /*
  * bench_run - fork count (1 to BENCH_PROCESSES) processes, the first on the first processor, the second on the second
- * (bench_pin), and wait for them. Returns the first one's nanoseconds, 0 when one failed (it has said why) or the
- * deadline passed.
+ * (bench_pin), the third on the first, and wait for them. Returns the first one's nanoseconds, 0 when one failed (it
+ * has said why) or the deadline passed.
  */
 uint64_t bench_run(const struct bench_process *processes, unsigned count);
 /* The same with another deadline. */
