@@ -21,8 +21,7 @@
         FILE_FLAG_OVERLAPPED | FILE_FLAG_RANDOM_ACCESS | FILE_FLAG_SEQUENTIAL_SCAN |               \
         FILE_FLAG_DELETE_ON_CLOSE | FILE_FLAG_BACKUP_SEMANTICS)
 #define ACCESS_KNOWN                                                                               \
-    (GENERIC_READ | GENERIC_WRITE | GENERIC_ALL | DELETE | READ_CONTROL | SYNCHRONIZE |            \
-        FILE_READ_DATA | FILE_WRITE_DATA | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
+    (GENERIC_READ | GENERIC_WRITE | GENERIC_EXECUTE | GENERIC_ALL | FILE_ALL_ACCESS)
 
 struct opening {
     char *path;
@@ -63,6 +62,10 @@ static DWORD plain_access(DWORD access, DWORD flags)
         result |= PLAIN_READ;
     if (access & (GENERIC_WRITE | GENERIC_ALL | FILE_WRITE_DATA))
         result |= PLAIN_WRITE;
+    else if (access & FILE_APPEND_DATA)
+        result |= PLAIN_APPEND;
+    if (access & (GENERIC_EXECUTE | GENERIC_ALL | FILE_EXECUTE))
+        result |= PLAIN_EXECUTE;
     if ((access & (DELETE | GENERIC_ALL)) || (flags & FILE_FLAG_DELETE_ON_CLOSE))
         result |= PLAIN_DELETE;
     return result;
@@ -76,7 +79,7 @@ static bool read_alone(const struct opening *opening)
 {
     struct stat status;
 
-    return !(opening->access & PLAIN_WRITE) && opening->disposition != CREATE_ALWAYS &&
+    return !(opening->access & PLAIN_WRITES) && opening->disposition != CREATE_ALWAYS &&
            opening->disposition != TRUNCATE_EXISTING && !stat(opening->path, &status) &&
            (S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && (status.st_mode & 0111)));
 }
@@ -85,10 +88,11 @@ static bool read_alone(const struct opening *opening)
 static int open_path(const struct opening *opening, int more)
 {
     const mode_t mode = opening->flags & FILE_ATTRIBUTE_READONLY ? 0444 : 0666;
-    const bool writes = opening->access & PLAIN_WRITE;
+    const bool writes = opening->access & PLAIN_WRITES;
     int fd;
 
-    more |= O_CLOEXEC | O_NOCTTY | (opening->flags & FILE_FLAG_WRITE_THROUGH ? O_DSYNC : 0);
+    more |= O_CLOEXEC | O_NOCTTY | (opening->flags & FILE_FLAG_WRITE_THROUGH ? O_DSYNC : 0) |
+            (opening->access & PLAIN_APPEND ? O_APPEND : 0);
     if (read_alone(opening))
         return open(opening->path, more | O_RDONLY, mode);
     fd = open(opening->path, more | O_RDWR, mode);
@@ -157,7 +161,7 @@ static DWORD settle_open(const struct opening *opening, int fd, struct plain_fil
     if (!S_ISREG(status.st_mode))
         return ERROR_SUCCESS;
     if (opening->existed && !(status.st_mode & 0222) &&
-        (empties || (opening->access & (PLAIN_WRITE | PLAIN_DELETE))))
+        (empties || (opening->access & (PLAIN_WRITES | PLAIN_DELETE))))
         return ERROR_ACCESS_DENIED;
     /* To a handle that refuses to share writing, emptying counts as a write. */
     if ((error = share_take(fd, opening->access | (empties ? PLAIN_WRITE : 0), opening->share)))
@@ -234,7 +238,9 @@ static HANDLE open_pipe(
  * CreateFileA, CreateFileW - opens a file, a directory or a device, or makes a file.
  * name         a path of Linux; backslashes are slashes; \\?\ in front has no effect. NUL, CONIN$, CONOUT$;
  *              \\.\pipe\NAME: a named pipe's client (OPEN_EXISTING or OPEN_ALWAYS; share does not count)
- * access       GENERIC_READ, GENERIC_WRITE, GENERIC_ALL, DELETE, FILE_READ_DATA, FILE_WRITE_DATA; 0: attributes alone
+ * access       GENERIC_*, DELETE, FILE_*: what the handle may do; FILE_APPEND_DATA without FILE_WRITE_DATA: each write
+ *              goes to the end of the file, wherever it says, and writes of several handles do not meet. FILE_EXECUTE
+ *              counts as reading to share; the other rights have no effect. 0: attributes alone
  * share        FILE_SHARE_*: what other handles may do, of all processes that use this library; it does not bind other
  *              programs
  * attributes   in: bInheritHandle: whether CreateProcess may hand it on; may be NULL. A descriptor is not looked at

@@ -105,7 +105,9 @@ static int64_t place(const struct plain_file *plain, const OVERLAPPED *overlappe
     if (plain->type != FILE_TYPE_DISK)
         return PLACE_NONE;
     if (overlapped)
-        return place_of(overlapped_offset(overlapped), writes);
+        return place_of(plain, overlapped_offset(overlapped), writes);
+    if (writes && plain->access & PLAIN_APPEND)
+        return PLACE_END;
     return lseek(plain->fd, 0, SEEK_CUR);
 }
 
@@ -117,17 +119,18 @@ static void before_blocking(const struct plain_file *plain)
 }
 
 /* Ends a transfer that waited, though the program gave an OVERLAPPED; moves the descriptor as the transfer did. */
-static DWORD ended(struct win_file *file, OVERLAPPED *overlapped, DWORD error, DWORD done)
+static DWORD ended(
+    struct win_file *file, OVERLAPPED *overlapped, int64_t offset, DWORD error, DWORD done)
 {
     const struct plain_file *plain = win_file_room(file);
 
     if (!overlapped)
         return error;
     if (!error && plain->type == FILE_TYPE_DISK) {
-        if (overlapped_offset(overlapped) == UINT64_MAX)
+        if (offset == PLACE_END)
             lseek(plain->fd, 0, SEEK_END);
         else
-            lseek(plain->fd, (off_t)(overlapped_offset(overlapped) + done), SEEK_SET);
+            lseek(plain->fd, (off_t)(offset + done), SEEK_SET);
     }
     if (error)
         return error;
@@ -158,7 +161,7 @@ static DWORD file_read(
         error = ERROR_BROKEN_PIPE;
     if (!error && !*done && bytes && overlapped && plain->type == FILE_TYPE_DISK)
         error = ERROR_HANDLE_EOF;
-    return ended(file, overlapped, error, *done);
+    return ended(file, overlapped, offset, error, *done);
 }
 
 static DWORD file_write(
@@ -169,7 +172,7 @@ static DWORD file_write(
     DWORD error;
     int result;
 
-    if (!(plain->access & PLAIN_WRITE))
+    if (!(plain->access & PLAIN_WRITES))
         return ERROR_ACCESS_DENIED;
     if (plain->flags & FILE_FLAG_OVERLAPPED)
         return overlapped ? queue_write(file, buffer, bytes, overlapped) : ERROR_INVALID_PARAMETER;
@@ -180,14 +183,14 @@ static DWORD file_write(
         return error;
     before_blocking(plain);
     result = plain_write(plain, buffer, bytes, overlapped ? offset : PLACE_NONE, done);
-    return ended(file, overlapped, result ? files_error(result) : ERROR_SUCCESS, *done);
+    return ended(file, overlapped, offset, result ? files_error(result) : ERROR_SUCCESS, *done);
 }
 
 static DWORD file_flush(struct win_file *file)
 {
     const struct plain_file *plain = win_file_room(file);
 
-    if (!(plain->access & PLAIN_WRITE))
+    if (!(plain->access & PLAIN_WRITES))
         return ERROR_ACCESS_DENIED;
     return plain->type == FILE_TYPE_DISK && fsync(plain->fd) ? files_error(errno) : ERROR_SUCCESS;
 }
@@ -216,6 +219,7 @@ static DWORD file_carry(struct win_file *file, struct win_parcel *parcel)
     parcel->numbers[0] = plain->type;
     parcel->numbers[1] = (plain->access & PLAIN_READ ? GENERIC_READ : 0) |
                          (plain->access & PLAIN_WRITE ? GENERIC_WRITE : 0) |
+                         (plain->access & PLAIN_APPEND ? FILE_APPEND_DATA : 0) |
                          (plain->access & PLAIN_DELETE ? DELETE : 0);
     parcel->numbers[2] = plain->flags & ~(DWORD)FILE_FLAG_DELETE_ON_CLOSE;
     parcel->numbers[3] = plain->console;
@@ -228,8 +232,9 @@ HANDLE plain_receive(const struct win_parcel *parcel)
     struct plain_file plain = {
         .fd = parcel->fd,
         .type = parcel->numbers[0],
-        .access = (access & GENERIC_READ ? PLAIN_READ : 0) |
-                  (access & GENERIC_WRITE ? PLAIN_WRITE : 0) | (access & DELETE ? PLAIN_DELETE : 0),
+        .access =
+            (access & GENERIC_READ ? PLAIN_READ : 0) | (access & GENERIC_WRITE ? PLAIN_WRITE : 0) |
+            (access & FILE_APPEND_DATA ? PLAIN_APPEND : 0) | (access & DELETE ? PLAIN_DELETE : 0),
         .flags = parcel->numbers[2],
         .console = (enum plain_console)parcel->numbers[3],
         .shared = true,

@@ -18,7 +18,7 @@ enum plain_console { PLAIN_NO_CONSOLE, PLAIN_CONSOLE_INPUT, PLAIN_CONSOLE_OUTPUT
 struct plain_file {
     int fd;
     DWORD type;   /* FILE_TYPE_* */
-    DWORD access; /* PLAIN_READ, PLAIN_WRITE, PLAIN_DELETE */
+    DWORD access; /* PLAIN_* */
     DWORD flags;  /* FILE_FLAG_* as opened */
     enum plain_console console;
     bool borrowed;           /* the descriptor stays open at the end: 0, 1, 2 */
@@ -27,7 +27,14 @@ struct plain_file {
     struct list_head ranges; /* locked by this handle (range.c), under the file's lock */
 };
 
-enum { PLAIN_READ = 1, PLAIN_WRITE = 2, PLAIN_DELETE = 4 };
+enum {
+    PLAIN_READ = 1,
+    PLAIN_WRITE = 2,
+    PLAIN_DELETE = 4,
+    PLAIN_APPEND = 8, /* writes at the end alone; the descriptor has O_APPEND */
+    PLAIN_EXECUTE = 16,
+    PLAIN_WRITES = PLAIN_WRITE | PLAIN_APPEND
+};
 
 /*
  * A new handle over a descriptor, which belongs to it, and may be inherited or not; INVALID_HANDLE_VALUE with the last
@@ -70,10 +77,11 @@ static inline uint64_t overlapped_offset(const OVERLAPPED *overlapped)
 /* Of a transfer: none (the descriptor's own, or no file), the end, one that no file has. */
 enum { PLACE_NONE = -1, PLACE_END = -2, PLACE_INVALID = -3 };
 
-/* The place that an OVERLAPPED's offset names; all bits set mean the end of the file to a write. */
-static inline int64_t place_of(uint64_t offset, bool writes)
+/* The place that an OVERLAPPED's offset names; all bits set mean the end of the file to a write, as all do where it
+ * may only append. */
+static inline int64_t place_of(const struct plain_file *plain, uint64_t offset, bool writes)
 {
-    if (offset == UINT64_MAX && writes)
+    if (writes && (offset == UINT64_MAX || plain->access & PLAIN_APPEND))
         return PLACE_END;
     return offset > INT64_MAX ? PLACE_INVALID : (int64_t)offset;
 }

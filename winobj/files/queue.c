@@ -64,11 +64,11 @@ static bool place_checked(const struct job *job, int64_t *offset, LONG *status)
     const struct plain_file *plain = win_file_room(job->request.file);
     const bool writes = job->kind == JOB_WRITE;
 
-    *offset = plain->type == FILE_TYPE_DISK ? place_of(job->offset, writes) : PLACE_NONE;
+    *offset = plain->type == FILE_TYPE_DISK ? place_of(plain, job->offset, writes) : PLACE_NONE;
     *status = STATUS_SUCCESS;
     if (*offset == PLACE_INVALID)
         *status = STATUS_INVALID_PARAMETER;
-    else if (range_check(plain, job->offset, job->bytes, writes))
+    else if (*offset != PLACE_END && range_check(plain, job->offset, job->bytes, writes))
         *status = STATUS_FILE_LOCK_CONFLICT;
     return !*status;
 }

@@ -23,8 +23,8 @@ WIN_HELD_OVER_FORK(share_lock);
 static const struct {
     DWORD access, share;
 } rights[] = {
-    { PLAIN_READ, FILE_SHARE_READ },
-    { PLAIN_WRITE, FILE_SHARE_WRITE },
+    { PLAIN_READ | PLAIN_EXECUTE, FILE_SHARE_READ },
+    { PLAIN_WRITES, FILE_SHARE_WRITE },
     { PLAIN_DELETE, FILE_SHARE_DELETE },
 };
 

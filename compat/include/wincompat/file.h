@@ -9,17 +9,41 @@
 
 WINCOMPAT_BEGIN
 
-#define DELETE        0x00010000
-#define READ_CONTROL  0x00020000
-#define GENERIC_READ  0x80000000u
-#define GENERIC_WRITE 0x40000000
-#define GENERIC_ALL   0x10000000
+#define DELETE                   0x00010000
+#define READ_CONTROL             0x00020000
+#define WRITE_DAC                0x00040000
+#define WRITE_OWNER              0x00080000
+#define STANDARD_RIGHTS_REQUIRED 0x000F0000
+#define STANDARD_RIGHTS_READ     READ_CONTROL
+#define STANDARD_RIGHTS_WRITE    READ_CONTROL
+#define STANDARD_RIGHTS_EXECUTE  READ_CONTROL
+#define STANDARD_RIGHTS_ALL      0x001F0000
+#define GENERIC_READ             0x80000000u
+#define GENERIC_WRITE            0x40000000
+#define GENERIC_EXECUTE          0x20000000
+#define GENERIC_ALL              0x10000000
 
 #define FILE_READ_DATA        0x0001
+#define FILE_LIST_DIRECTORY   0x0001
 #define FILE_WRITE_DATA       0x0002
+#define FILE_ADD_FILE         0x0002
 #define FILE_APPEND_DATA      0x0004
+#define FILE_ADD_SUBDIRECTORY 0x0004
+#define FILE_READ_EA          0x0008
+#define FILE_WRITE_EA         0x0010
+#define FILE_EXECUTE          0x0020
+#define FILE_TRAVERSE         0x0020
+#define FILE_DELETE_CHILD     0x0040
 #define FILE_READ_ATTRIBUTES  0x0080
 #define FILE_WRITE_ATTRIBUTES 0x0100
+#define FILE_ALL_ACCESS       (STANDARD_RIGHTS_REQUIRED | SYNCHRONIZE | 0x1FF)
+#define FILE_GENERIC_READ                                                                          \
+    (STANDARD_RIGHTS_READ | FILE_READ_DATA | FILE_READ_ATTRIBUTES | FILE_READ_EA | SYNCHRONIZE)
+#define FILE_GENERIC_WRITE                                                                         \
+    (STANDARD_RIGHTS_WRITE | FILE_WRITE_DATA | FILE_WRITE_ATTRIBUTES | FILE_WRITE_EA |             \
+        FILE_APPEND_DATA | SYNCHRONIZE)
+#define FILE_GENERIC_EXECUTE                                                                       \
+    (STANDARD_RIGHTS_EXECUTE | FILE_READ_ATTRIBUTES | FILE_EXECUTE | SYNCHRONIZE)
 
 #define FILE_SHARE_READ   0x1
 #define FILE_SHARE_WRITE  0x2

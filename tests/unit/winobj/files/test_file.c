@@ -263,6 +263,81 @@ static void test_all_bits_set_name_the_end_to_a_write(void **state)
     assert_true(CloseHandle(file));
 }
 
+static void assert_holds(const char *text)
+{
+    char found[64] = "";
+    HANDLE file = open_all(OPEN_EXISTING);
+    DWORD done = 77;
+
+    assert_true(ReadFile(file, found, sizeof found - 1, &done, NULL));
+    assert_string_equal(found, text);
+    assert_true(CloseHandle(file));
+}
+
+/* Microsoft's page "File Access Rights Constants": without FILE_WRITE_DATA nothing that is there is overwritten. */
+static void test_a_handle_that_may_only_append_does(void **state)
+{
+    HANDLE file = open_all(OPEN_EXISTING), one, other;
+    OVERLAPPED begin = { .Offset = 0 };
+    char octet;
+    DWORD done = 77;
+
+    (void)state;
+    write_text(file, "abcd");
+    assert_true(CloseHandle(file));
+    one = open_as(FILE_APPEND_DATA, 7, OPEN_EXISTING, 0);
+    other = open_as(FILE_APPEND_DATA | SYNCHRONIZE, 7, OPEN_ALWAYS, 0);
+    assert_ptr_not_equal(one, INVALID_HANDLE_VALUE);
+    assert_ptr_not_equal(other, INVALID_HANDLE_VALUE);
+    write_text(one, "ef");
+    write_text(other, "gh");
+    write_text(one, "ij");
+    assert_true(WriteFile(other, "kl", 2, &done, &begin));
+    assert_int_equal(done, 2);
+    assert_fails(ReadFile(one, &octet, 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
+    assert_not_opened(
+        open_as(GENERIC_READ, FILE_SHARE_READ, OPEN_EXISTING, 0), SPEC_ERROR_SHARING_VIOLATION);
+    assert_true(CloseHandle(one));
+    assert_true(CloseHandle(other));
+    one = open_as(FILE_APPEND_DATA, 7, OPEN_EXISTING, FILE_FLAG_OVERLAPPED);
+    begin = (OVERLAPPED){ .Offset = 1 };
+    if (!WriteFile(one, "mn", 2, NULL, &begin))
+        assert_win_error(SPEC_ERROR_IO_PENDING);
+    assert_true(GetOverlappedResult(one, &begin, &done, TRUE));
+    assert_int_equal(done, 2);
+    assert_true(CloseHandle(one));
+    assert_holds("abcdefghijklmn");
+}
+
+/* The rights that Windows' header combines; to execute counts as to read where handles share. */
+static void test_every_right_is_known(void **state)
+{
+    static const DWORD rights[] = { GENERIC_EXECUTE, FILE_EXECUTE, FILE_READ_EA, FILE_WRITE_EA,
+        FILE_DELETE_CHILD, READ_CONTROL, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
+        FILE_GENERIC_EXECUTE, FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE };
+    HANDLE file;
+    char octet;
+    DWORD done = 77;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
+        file = open_as(rights[i], 7, OPEN_EXISTING, 0);
+        assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
+        assert_true(CloseHandle(file));
+    }
+    file = open_as(FILE_GENERIC_WRITE, 7, OPEN_EXISTING, 0);
+    write_text(file, "abcd");
+    move_to(file, 1); /* it is no handle that may only append */
+    write_text(file, "B");
+    assert_true(CloseHandle(file));
+    assert_holds("aBcd");
+    file = open_as(GENERIC_EXECUTE, 7, OPEN_EXISTING, 0);
+    assert_fails(ReadFile(file, &octet, 1, &done, NULL), SPEC_ERROR_ACCESS_DENIED);
+    assert_not_opened(
+        open_as(GENERIC_WRITE, FILE_SHARE_WRITE, OPEN_EXISTING, 0), SPEC_ERROR_SHARING_VIOLATION);
+    assert_true(CloseHandle(file));
+}
+
 #ifndef _WIN32 /* links and modes of Linux */
 static void test_a_link_to_a_missing_file_makes_that_file(void **state)
 {
@@ -406,6 +481,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_overlapped_gives_the_place_and_the_call_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_bits_set_name_the_end_to_a_write, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_handle_that_may_only_append_does, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_every_right_is_known, setup, teardown),
         cmocka_unit_test_setup_teardown(test_delete_on_close, setup, teardown),
         cmocka_unit_test_setup_teardown(test_locked_octets, setup, teardown),
 #ifndef _WIN32
