@@ -34,6 +34,8 @@ static cpu_set_t process_allowed(void)
     return allowed;
 }
 
+static const KAFFINITY ALL = ~(KAFFINITY)0;
+
 struct change {
     cpu_set_t allowed;
     const GROUP_AFFINITY *to; /* NULL: only reads before */
@@ -45,6 +47,7 @@ static bool change_apply(int id, void *argument)
 {
     struct change *change = argument;
     unsigned group = 0;
+    KAFFINITY allowed, mask;
     cpu_set_t set;
 
     if (sched_getaffinity(id, sizeof(set), &set)) {
@@ -57,9 +60,10 @@ static bool change_apply(int id, void *argument)
     if (!change->to)
         return true;
     group = change->keep_group ? group : change->to->Group;
-    win_group_set(&set, group, change->to->Mask);
-    if (change->to->Mask && !(change->to->Mask & ~win_group_mask(&change->allowed, group)) &&
-        !sched_setaffinity(id, sizeof(set), &set))
+    allowed = win_group_mask(&change->allowed, group);
+    mask = change->keep_group && change->to->Mask == ALL ? allowed : change->to->Mask;
+    win_group_set(&set, group, mask);
+    if (mask && !(mask & ~allowed) && !sched_setaffinity(id, sizeof(set), &set))
         return true;
     SetLastError(ERROR_INVALID_PARAMETER);
     return false;
@@ -73,6 +77,7 @@ static bool change_run(HANDLE thread, struct change *change)
 
 /*
  * SetThreadAffinityMask - lets a thread run on some processors of its group: the lowest group in which it may run.
+ * mask     all bits set: all that the process may use
  * Returns  the mask before; 0 with ERROR_INVALID_PARAMETER (no processor, or one that the process may not use, or that
  *          the thread's cpuset does not have), ERROR_INVALID_HANDLE.
  */

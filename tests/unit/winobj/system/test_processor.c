@@ -375,6 +375,10 @@ static void test_thread_affinity(void **state)
     assert_true(SetThreadAffinityMask(GetCurrentThread(), one) == process);
     assert_int_equal(GetCurrentProcessorNumber(), index);
     assert_true(SetThreadAffinityMask(GetCurrentThread(), process) == one);
+    /* All bits set: all that the process may use, as Wine has it. */
+    assert_true(SetThreadAffinityMask(GetCurrentThread(), one) == process);
+    assert_true(SetThreadAffinityMask(GetCurrentThread(), ~(DWORD_PTR)0) == one);
+    assert_true(SetThreadAffinityMask(GetCurrentThread(), process) == process);
     assert_fails(SetThreadAffinityMask(GetCurrentThread(), 0), SPEC_ERROR_INVALID_PARAMETER);
     if (~machine)
         assert_fails(
