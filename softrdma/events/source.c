@@ -276,6 +276,18 @@ void srd_end_soon(void)
     lock_release(&sources.lock);
 }
 
+/*
+ * A program may end as soon as it has its results: what it owes its peers for them, acknowledgements, is sent before.
+ * A device sends them by itself, whatever the program does. The program may end in a signal's handler, within a call.
+ */
+__attribute__((destructor)) static void send_what_is_owed(void)
+{
+    if (!lock_try(&sources.lock))
+        return;
+    lock_release(&sources.lock);
+    run_soon(true);
+}
+
 /* --- deadlines ---------------------------------------------------------------------------------------------------- */
 
 static void set_deadline_locked(struct srd_source *source, uint64_t deadline_ms)
