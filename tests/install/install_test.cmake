@@ -148,6 +148,15 @@ else()
         -DCMAKE_C_FLAGS=${SANITIZE} -DCMAKE_CXX_FLAGS=${SANITIZE})
     run(${CMAKE_COMMAND} --build ${WORK_DIR} -j 1)
     microsoft_by_cmake()
+    # The samples by themselves, of which the smallest are built.
+    run(${CMAKE_COMMAND} -E copy_directory ${SOURCE_DIR}/../../samples ${WORK_DIR}/samples)
+    run(${CMAKE_COMMAND} -G Ninja -S ${WORK_DIR}/samples -B ${WORK_DIR}/samples/build -DCMAKE_PREFIX_PATH=${prefix}
+        -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_FLAGS=${SANITIZE} -DCMAKE_CXX_FLAGS=${SANITIZE})
+    run(${CMAKE_COMMAND} --build ${WORK_DIR}/samples/build -j 1 -t hello_c hello_cpp ndadapterinfo)
+    if(NOT SANITIZE)
+        run(${SOURCE_DIR}/../samples/hello.sh ${WORK_DIR}/samples/build/hello/hello_c
+            ${WORK_DIR}/samples/build/hello/hello_cpp)
+    endif()
 endif()
 foreach(program app_c app_cpp ndk_c ndk_cpp)
     run(${WORK_DIR}/${program})
