@@ -233,6 +233,21 @@ void reactor_before_wait(reactor_before_fn *function)
     atomic_store_explicit(&before_wait, function, memory_order_release);
 }
 
+static _Atomic(reactor_exit_fn *) before_exit;
+
+void reactor_before_exit(reactor_exit_fn *function)
+{
+    atomic_store_explicit(&before_exit, function, memory_order_release);
+}
+
+void reactor_exits(void)
+{
+    reactor_exit_fn *function = atomic_load_explicit(&before_exit, memory_order_acquire);
+
+    if (function)
+        function();
+}
+
 int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
 {
     reactor_before_fn *before = atomic_load_explicit(&before_wait, memory_order_acquire);

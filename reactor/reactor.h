@@ -160,6 +160,15 @@ typedef void reactor_before_fn(struct reactor_waiter *waiter, uint64_t deadline_
 REACTOR_API void reactor_before_wait(reactor_before_fn *function);
 
 /*
+ * reactor_before_exit  reactor_exits calls function, which may find any lock taken, by its thread, too. The process has
+ *                      one; NULL: none any more
+ * reactor_exits        the calling thread ends the process at once, without what exit does
+ */
+typedef void reactor_exit_fn(void);
+REACTOR_API void reactor_before_exit(reactor_exit_fn *function);
+REACTOR_API void reactor_exits(void);
+
+/*
  * What a wait does before it sleeps, for a thread that is about to sleep where the reactor does not see it: calls that
  * function, and runs what it asks to be run. Returns whether the thread was signalled; the signal is taken.
  */

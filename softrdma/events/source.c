@@ -280,12 +280,18 @@ void srd_end_soon(void)
  * A program may end as soon as it has its results: what it owes its peers for them, acknowledgements, is sent before.
  * A device sends them by itself, whatever the program does. The program may end in a signal's handler, within a call.
  */
-__attribute__((destructor)) static void send_what_is_owed(void)
+static void send_what_is_owed(void)
 {
     if (!lock_try(&sources.lock))
         return;
     lock_release(&sources.lock);
     run_soon(true);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    reactor_before_exit(NULL);
+    send_what_is_owed();
 }
 
 /* --- deadlines ---------------------------------------------------------------------------------------------------- */
@@ -434,6 +440,7 @@ static int add_timer_locked(void)
     if ((error = reactor_add(&sources.timer, 0)))
         return error;
     reactor_before_wait(before_wait);
+    reactor_before_exit(send_what_is_owed);
     sources.timer_added = true;
     return 0;
 }

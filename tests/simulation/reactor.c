@@ -126,6 +126,11 @@ bool reactor_is_lent(void)
     return false;
 }
 
+void reactor_before_exit(reactor_exit_fn *function)
+{
+    (void)function; /* no process ends here */
+}
+
 void reactor_before_wait(reactor_before_fn *function)
 {
     before_wait = function;

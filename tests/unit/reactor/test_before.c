@@ -155,6 +155,25 @@ static void test_no_look_before_a_sleep_elsewhere_while_another_thread_drives(vo
     probe_remove(&probe);
 }
 
+static unsigned exits;
+
+static void count_exit(void)
+{
+    exits++;
+}
+
+static void test_process_that_ends_at_once_calls_what_is_to_be_done_before(void **state)
+{
+    (void)state;
+    reactor_exits();
+    reactor_before_exit(count_exit);
+    reactor_exits();
+    assert_int_equal(exits, 1);
+    reactor_before_exit(NULL);
+    reactor_exits();
+    assert_int_equal(exits, 1);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -170,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_look_ends_where_another_thread_waits_for_this_one),
         cmocka_unit_test(test_look_before_a_sleep_elsewhere),
         cmocka_unit_test(test_no_look_before_a_sleep_elsewhere_while_another_thread_drives),
+        cmocka_unit_test(test_process_that_ends_at_once_calls_what_is_to_be_done_before),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
