@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * streams.c - see streams.h. A thread that reads a stream holds its lock, and what writes all streams out waits for it:
+ * fflush(NULL) everywhere, glibc's fcloseall since 2.41, exit there, too. So another thread does it, for a moment.
+ */
 #include "winobj/process/streams.h"
 
 #include <errno.h>
@@ -7,12 +11,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#ifdef __GLIBC__
-void win_streams_write_out(void)
-{
-    fcloseall(); /* fflush(NULL) would wait for a thread that reads */
-}
-#else
 enum { HELD_S = 1 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,12 +18,25 @@ static bool written;
 
 static void *write_out(void *condition)
 {
+#ifdef __GLIBC__
+    fcloseall();
+#else
     fflush(NULL);
+#endif
     pthread_mutex_lock(&lock);
     written = true;
     pthread_cond_signal(condition);
     pthread_mutex_unlock(&lock);
     return NULL;
+}
+
+/* First of all, since a stream that is held may stand before it. */
+static void write_output(void)
+{
+    if (ftrylockfile(stdout))
+        return;
+    fflush_unlocked(stdout);
+    funlockfile(stdout);
 }
 
 void win_streams_write_out(void)
@@ -35,6 +46,7 @@ void win_streams_write_out(void)
     pthread_condattr_t attr;
     pthread_t thread;
 
+    write_output();
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&condition, &attr);
@@ -47,4 +59,3 @@ void win_streams_write_out(void)
         ;
     pthread_mutex_unlock(&lock);
 }
-#endif

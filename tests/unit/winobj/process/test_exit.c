@@ -9,6 +9,9 @@
 #ifndef _WIN32 /* pipes between threads */
 #include <unistd.h>
 #endif
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 
 static const char *program, *output;
 
@@ -96,15 +99,26 @@ static void test_exit_process_with_many_bits(void **state)
     written();
 }
 
+/* musl and glibc since 2.41 write no stream that is older than one that a thread reads. */
+static BOOL stops_at_held_streams(void)
+{
+#ifdef _WIN32
+    return FALSE;
+#elif defined(__GLIBC__)
+    return strverscmp(gnu_get_libc_version(), "2.41") >= 0;
+#else
+    return TRUE;
+#endif
+}
+
 static void test_exit_process_while_a_thread_reads(void **state)
 {
     (void)state;
     assert_int_equal(run("exit-while-reading"), 5);
-#if !defined(_WIN32) && !defined(__GLIBC__)
-    written(); /* musl writes no stream that is older than the reader's */
-#else
-    assert_string_equal(written(), "text ");
-#endif
+    if (stops_at_held_streams())
+        written();
+    else
+        assert_string_equal(written(), "text ");
 }
 
 static void test_terminate_process(void **state)
