@@ -206,12 +206,13 @@ differences() {
             else { place = FILENAME ":" FNR; if (test != "main" && getline > 0 && !/^#include/) reasonless[place] }
         }
         /^int main/ { test = "main" }
-        /DIFFERS\(/ && !/#define/ {
+        /DIFFERS(_BEFORE_10)?\(/ && !/#define/ {
             call = $0
-            sub(/.*DIFFERS\(/, "", call)
+            wine = call ~ /DIFFERS_BEFORE_10/ ? "Wine before 10" : "Wine"
+            sub(/.*DIFFERS(_BEFORE_10)?\(/, "", call)
             while (!arguments(call)) { if ((getline line) <= 0) break; call = call " " trim(line) }
             arguments(call); why = trim(arg[3]); gsub(/^"|"$/, "", why)
-            if (why != "both run at once") item(file, "`" trim(arg[1]) "`, Wine `" trim(arg[2]) "`", why) }
+            if (why != "both run at once") item(file, "`" trim(arg[1]) "`, " wine " `" trim(arg[2]) "`", why) }
         END {
             for (place in reasonless) { print place ": #ifndef _WIN32 without a reason" > "/dev/stderr"; bad = 1 }
             exit bad

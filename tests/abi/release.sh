@@ -58,7 +58,7 @@ expect 0 "$same"
 build 0.3.1 's/of_us_alone(long/of_us_alone(char/'
 expect 0 "$same"
 build 0.3.1 's/ third;//'
-expect 1 "^  \[D\] 'function const ND_LINUX_THING\* third\(\)'"
+expect 1 "^  \[D\] 'function const ND_LINUX_THING\* third\((void)?\)'"
 expect 1 "$breaks"
 build 0.3.1 's/first(int value)/first(long value)/'
 expect 1 "$breaks"

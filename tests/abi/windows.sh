@@ -18,6 +18,14 @@ cc=${CC:-gcc}
 mingw=x86_64-w64-mingw32
 windows=($mingw-gcc -D_WIN32_WINNT=0x0A00)
 quiet=(-std=gnu11 -w -fmax-errors=0)
+
+# The list of differences is of MinGW's headers 10, Debian 12's; others have more names, and other differences.
+known_headers() {
+    local major
+    major=$(echo __MINGW64_VERSION_MAJOR | $mingw-gcc -E -P -include _mingw.h -xc - | tail -n 1)
+    [ "$major" = 10 ] || { echo "windows.differs is of MinGW's headers 10; these are $major"; exit 77; }
+}
+
 command=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
@@ -244,6 +252,7 @@ mutations() {
     return $status
 }
 
+known_headers
 case $command in
 compare) compare ;;
 mutations) mutations ;;

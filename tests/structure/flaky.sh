@@ -30,7 +30,7 @@ set_tests_properties(group.fails_rightly PROPERTIES WILL_FAIL TRUE)
 set_tests_properties(group.skipped PROPERTIES SKIP_RETURN_CODE 77)
 set_tests_properties(group.environment PROPERTIES ENVIRONMENT "GIVEN=a=b")
 TEXT
-cmake -S . -B build/example > configured
+cmake -G Ninja -S . -B build/example > configured
 failed=0
 
 # gives STATUS REGEX COMMAND...: the regex is of what it says.

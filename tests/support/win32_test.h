@@ -31,7 +31,9 @@
  * both kinds (compat/names.sh update).
  */
 #ifdef _WIN32
-#define DIFFERS(here, wine, why) (wine)
+#define DIFFERS(here, wine, why)           (wine)
+/* The same of Wines before 10. */
+#define DIFFERS_BEFORE_10(here, wine, why) (wine_major() < 10 ? (wine) : (here))
 
 /* 8 of "8.0", for what Wines differ in among themselves; 0 on Windows. */
 static inline int wine_major(void)
@@ -44,7 +46,8 @@ static inline int wine_major(void)
     return version.found ? atoi(version.call()) : 0;
 }
 #else
-#define DIFFERS(here, wine, why) (here)
+#define DIFFERS(here, wine, why)           (here)
+#define DIFFERS_BEFORE_10(here, wine, why) (here)
 #endif
 
 /*

@@ -84,7 +84,8 @@ said=$("$installer" run nowhere.exe 2>&1) && fail "a program that is not there r
 echo "of a program that is not there: $said"
 # What Wine itself says when it refuses.
 said=$(WINEARCH=win32 "$installer" status 2>&1) && fail "status for a Wine of 32 bits"
-grep "says: wine: .*64-bit installation" <<< "$said" || fail "where Wine refuses it says: $said"
+grep -E "says: wine: .*(64-bit installation|not supported in wow64 mode)" <<< "$said" ||
+    fail "where Wine refuses it says: $said"
 "$installer" run wineboot -u
 "$installer" status > /dev/null || fail "status after Wine updated the prefix"
 "$installer" run "$discovery" > /dev/null || fail "the discovery after Wine updated the prefix"

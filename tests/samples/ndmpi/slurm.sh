@@ -75,6 +75,8 @@ configure() {
     mkdir -p "$scratch/state" "$scratch/spool"
     # By default in /tmp, by the job's number, which other clusters have, too.
     echo "PMIxCliTmpDirBase=$scratch" > "$scratch/mpi.conf"
+    # Newer ones want control groups even so, which a machine in a machine need not have.
+    [ "$(slurmd -V | sed 's/[^0-9]*\([0-9]*\).*/\1/')" -lt 23 ] || echo "CgroupPlugin=disabled" > "$scratch/cgroup.conf"
     cat > "$SLURM_CONF" << TEXT
 ClusterName=ndmpi
 SlurmctldHost=$(hostname -s)(127.0.0.1)
