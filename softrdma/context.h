@@ -34,12 +34,16 @@ static inline int srd_errno(int error)
 struct srd_qp;
 struct srd_stag_entry;
 
+enum { SRD_STAG_GONE_KEYS = 64 };
+
 /* What stag.h looks keys up in. */
 struct srd_stag_table {
     struct lock lock; /* LOCK_SRD_MEMORY */
     struct srd_stag_entry **buckets;
     uint32_t mask, count;
     struct list_head bound; /* windows */
+    /* those taken out last, so that the log can tell a token that was from one that never was */
+    uint32_t gone[SRD_STAG_GONE_KEYS], n_gone;
 };
 
 struct srd_qp_slot {

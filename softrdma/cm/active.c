@@ -9,6 +9,7 @@
 
 #include "softrdma/cm/order.h"
 #include "softrdma/queues/qp.h"
+#include "softrdma/wire/fault.h"
 #include "softrdma/wire/terminate.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -20,15 +21,24 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+static const char *reason_of(int status)
+{
+    switch (status) {
+    case SRD_CM_NO_LISTENER: return "no program listens";
+    case SRD_CM_CONSUMER: return "by the peer's program";
+    default: return strerror(-status);
+    }
+}
+
 /* Ends the attempt without a connection, and posts the event. */
 static void fail_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *reply)
 {
     char text[SRD_ADDR_TEXT];
 
-    log_limited(LOG_INFO, LOG_CM, "connect to %s: %s (status %d)",
+    log_limited(LOG_INFO, LOG_CM, "connect to %s: %s: %s",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text),
-        type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", status);
+        type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", reason_of(status));
     id->state = SRD_ID_OVER;
     srd_order_leave_locked(id);
     srd_id_drop_share_locked(id);
@@ -300,7 +310,12 @@ static void refuse_reply_locked(struct srd_id *id, unsigned code)
 {
     uint8_t fpdu[SRD_TERMINATE_FPDU_MAX];
     size_t octets = srd_terminate_bare(SRD_FAULT(2, 0, code), id->params.crc, fpdu);
+    char text[SRD_ADDR_TEXT];
 
+    log_limited(LOG_WARN, LOG_CM,
+        "connect to %s: its answer cannot be used: %s (Terminate 2/0/%02x)",
+        srd_addr_text(&id->ibv.route.addr.dst_addr, text),
+        srd_fault_row(SRD_FAULT(2, 0, (srd_fault)code))->name, code);
     id->state = SRD_ID_OVER;
     if (!srd_conn_send(id->conn, fpdu, octets))
         srd_conn_linger(id->conn);

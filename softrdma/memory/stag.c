@@ -3,10 +3,9 @@
  * stag.c - see stag.h. RFC 5042: names are random and sparse, their key octet changes at each reuse, and no access
  * reaches the memory once a revocation has returned.
  */
-#include "softrdma/memory/stag.h"
+#include "softrdma/memory/table.h"
 
 #include "softrdma/context.h"
-#include "softrdma/queues/qp.h"
 #include "util/futex.h"
 
 #include <errno.h>
@@ -24,32 +23,13 @@ enum { FIRST_BUCKETS = 256, MAX_BUCKETS = 1 << 20, MAX_ENTRIES = 1 << 22 };
 #define PIN_REVOKER UINT32_C(0x01000000)
 #define PIN_REMOVER UINT32_C(0x80000000)
 
-static struct srd_stag_table *table_of(struct srd_qp *qp)
-{
-    return &srd_device_of(((struct ibv_qp *)qp)->context)->stags;
-}
-
-static struct srd_stag_entry **bucket(struct srd_stag_table *table, uint32_t key)
-{
-    return &table->buckets[key >> 8 & table->mask]; /* random already */
-}
-
-static struct srd_stag_entry *find_locked(struct srd_stag_table *table, uint32_t key)
-{
-    struct srd_stag_entry *entry = *bucket(table, key);
-
-    while (entry && entry->key >> 8 != key >> 8)
-        entry = entry->next;
-    return entry;
-}
-
 int srd_stag_table_init(struct srd_stag_table *table)
 {
     table->buckets = calloc(FIRST_BUCKETS, sizeof(*table->buckets));
     if (!table->buckets)
         return ENOMEM;
     table->mask = FIRST_BUCKETS - 1;
-    table->count = 0;
+    table->count = table->n_gone = 0;
     list_init(&table->bound);
     lock_init(&table->lock, LOCK_SRD_MEMORY, "softrdma stags");
     return 0;
@@ -76,8 +56,8 @@ static void grow_locked(struct srd_stag_table *table)
         while (old[i]) {
             struct srd_stag_entry *entry = old[i];
             old[i] = entry->next;
-            entry->next = *bucket(table, entry->key);
-            *bucket(table, entry->key) = entry;
+            entry->next = *srd_stag_bucket(table, entry->key);
+            *srd_stag_bucket(table, entry->key) = entry;
         }
     }
     free(old);
@@ -97,11 +77,11 @@ int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry)
         if (getrandom(&key, sizeof(key), 0) != sizeof(key))
             break;
         /* STags 0 and 1 and 0xFFFFFF41 mean something of their own on the wire, see docs/wire.md. */
-        if (key >> 8 == 0 || key >> 8 == 0xFFFFFF || find_locked(table, key))
+        if (key >> 8 == 0 || key >> 8 == 0xFFFFFF || srd_stag_find_locked(table, key))
             continue;
         entry->key = key;
-        entry->next = *bucket(table, key);
-        *bucket(table, key) = entry;
+        entry->next = *srd_stag_bucket(table, key);
+        *srd_stag_bucket(table, key) = entry;
         table->count++;
         error = 0;
         break;
@@ -147,10 +127,11 @@ int srd_stag_remove(struct srd_stag_table *table, struct srd_stag_entry *entry)
     }
     if (entry->window && entry->valid)
         unbind_locked(entry);
-    for (link = bucket(table, entry->key); *link != entry; link = &(*link)->next)
+    for (link = srd_stag_bucket(table, entry->key); *link != entry; link = &(*link)->next)
         ;
     *link = entry->next;
     table->count--;
+    table->gone[table->n_gone++ % SRD_STAG_GONE_KEYS] = entry->key;
     atomic_fetch_or_explicit(&entry->pins, PIN_REMOVER, memory_order_relaxed);
     lock_release(&table->lock);
     await_pins(entry, ~PIN_REMOVER);
@@ -179,11 +160,11 @@ static enum srd_stag_error check_locked(const struct srd_stag_entry *entry, cons
 static enum srd_stag_error look_up(struct srd_qp *qp, const struct ibv_pd *pd, uint32_t key,
     uint64_t addr, uint64_t length, int access, bool remote, struct srd_stag_entry **entry)
 {
-    struct srd_stag_table *table = table_of(qp);
+    struct srd_stag_table *table = srd_stag_table_of(qp);
     enum srd_stag_error error;
 
     lock_acquire(&table->lock);
-    *entry = find_locked(table, key);
+    *entry = srd_stag_find_locked(table, key);
     error = check_locked(*entry, qp, pd, key, addr, length, access, remote);
     if (error)
         *entry = NULL;
@@ -225,7 +206,7 @@ static bool may_bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
         return false;
     if (window->by_domain && !bind->length)
         return true;
-    region = find_locked(table, bind->region_key);
+    region = srd_stag_find_locked(table, bind->region_key);
     if (!region || region->window || region->key != bind->region_key || region->pd != window->pd)
         return false;
     if (window->valid && !window->by_domain)
@@ -252,7 +233,7 @@ static void bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     window->length = bind->length;
     window->access = (int)(bind->access & ~(unsigned)IBV_ACCESS_LOCAL_WRITE);
     window->qp = window->by_domain ? NULL : qp;
-    window->region = find_locked(table, bind->region_key);
+    window->region = srd_stag_find_locked(table, bind->region_key);
     window->valid = true;
     window->region->windows++;
     list_add_tail(&table->bound, &window->bound_node);
@@ -272,13 +253,13 @@ static bool take_back_locked(struct srd_stag_entry *window)
 enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
     uint32_t new_rkey, const struct srd_bind *bind)
 {
-    struct srd_stag_table *table = table_of(qp);
+    struct srd_stag_table *table = srd_stag_table_of(qp);
     enum ibv_wc_status status;
 
     for (;;) {
         lock_acquire(&table->lock);
         status = IBV_WC_LOC_QP_OP_ERR;
-        if (find_locked(table, new_rkey) != window ||
+        if (srd_stag_find_locked(table, new_rkey) != window ||
             !(bind->region_key || (window->by_domain && !bind->length)))
             break;
         status = IBV_WC_MW_BIND_ERR;
@@ -383,7 +364,7 @@ static struct srd_stag_entry *find_free_and_lock(
         struct srd_stag_entry *entry;
 
         lock_acquire(&table->lock);
-        entry = find_locked(table, key);
+        entry = srd_stag_find_locked(table, key);
         if (!entry || entry->key != key || !entry->max_pages || entry->pd != pd || entry->valid)
             return NULL;
         if (!(atomic_load_explicit(&entry->pins, memory_order_acquire) & PIN_COUNT))
@@ -397,7 +378,7 @@ static struct srd_stag_entry *find_free_and_lock(
 
 enum ibv_wc_status srd_stag_register(struct srd_qp *qp, uint32_t key, struct srd_sqe_fast *fast)
 {
-    struct srd_stag_table *table = table_of(qp);
+    struct srd_stag_table *table = srd_stag_table_of(qp);
     bool good = is_well_formed(fast);
     struct srd_page_list *unused = fast->list;
     struct srd_stag_entry *entry;
@@ -444,15 +425,24 @@ static enum srd_stag_error check_invalidate_locked(
     return SRD_STAG_OK;
 }
 
+enum srd_stag_error srd_stag_check_locked(const struct srd_stag_entry *entry,
+    const struct srd_qp *qp, const struct srd_stag_question *question)
+{
+    if (question->invalidate)
+        return check_invalidate_locked(entry, qp, question->key, true);
+    return check_locked(entry, qp, question->pd, question->key, question->addr, question->length,
+        question->access, question->remote);
+}
+
 enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool by_peer)
 {
-    struct srd_stag_table *table = table_of(qp);
+    struct srd_stag_table *table = srd_stag_table_of(qp);
     struct srd_stag_entry *entry;
     enum srd_stag_error error;
     bool in_use = false;
 
     lock_acquire(&table->lock);
-    entry = find_locked(table, rkey);
+    entry = srd_stag_find_locked(table, rkey);
     error = check_invalidate_locked(entry, qp, rkey, by_peer);
     if (!error) {
         if (entry->window)
@@ -472,7 +462,7 @@ enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool b
 
 void srd_stag_release_qp(struct srd_qp *qp)
 {
-    struct srd_stag_table *table = table_of(qp);
+    struct srd_stag_table *table = srd_stag_table_of(qp);
     struct srd_stag_entry *window;
 
     do {

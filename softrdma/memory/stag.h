@@ -140,6 +140,26 @@ void srd_stag_list_put(
  */
 enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool by_peer);
 
+/* What the table was asked, and refused. */
+struct srd_stag_question {
+    const struct ibv_pd *pd; /* whose regions count */
+    uint32_t key;
+    uint64_t addr, length;
+    int access; /* as of srd_stag_pin */
+    bool remote;
+    bool invalidate; /* by a peer; then key alone counts */
+};
+
+/*
+ * srd_stag_explain - says for the log why the table refuses, by the memory that the key names, its rights and the
+ * range. It looks again: what has changed since is told as it is now.
+ * text  out: one line of less than size octets
+ * Returns whether the table does refuse; otherwise the memory of what it names is not there (dma.h).
+ * Threads: any that may take LOCK_SRD_MEMORY.
+ */
+bool srd_stag_explain(
+    const struct srd_qp *qp, const struct srd_stag_question *question, char *text, size_t size);
+
 /* Drops every window bound on qp (its destruction: type 2B windows die with their queue pair). */
 void srd_stag_release_qp(struct srd_qp *qp);
 

@@ -28,6 +28,20 @@ static struct ibv_context *context_of(const struct ibv_async_event *event)
     }
 }
 
+/* Of those that softrdma raises. */
+static const char *name_of(enum ibv_event_type type)
+{
+    switch (type) {
+    case IBV_EVENT_CQ_ERR: return "IBV_EVENT_CQ_ERR";
+    case IBV_EVENT_QP_FATAL: return "IBV_EVENT_QP_FATAL";
+    case IBV_EVENT_QP_REQ_ERR: return "IBV_EVENT_QP_REQ_ERR";
+    case IBV_EVENT_QP_ACCESS_ERR: return "IBV_EVENT_QP_ACCESS_ERR";
+    case IBV_EVENT_QP_LAST_WQE_REACHED: return "IBV_EVENT_QP_LAST_WQE_REACHED";
+    case IBV_EVENT_SRQ_LIMIT_REACHED: return "IBV_EVENT_SRQ_LIMIT_REACHED";
+    default: return "of a queue pair";
+    }
+}
+
 /* NULL without memory. */
 static struct srd_async *take_record(struct srd_async *own)
 {
@@ -53,8 +67,8 @@ void srd_async_raise(
     struct srd_async *async = take_record(own);
 
     if (!async) {
-        log_limited(LOG_ERROR, LOG_SOFT, "no memory to report asynchronous event %d",
-            (int)event->event_type);
+        log_limited(LOG_ERROR, LOG_SOFT, "no memory to report the asynchronous event %s",
+            name_of(event->event_type));
         return;
     }
     async->event = *event;

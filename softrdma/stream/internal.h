@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * internal.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx_response.c,
- * tx_extension.c, tx_fpdu.c, tx.c (sending); rx_segment.c, rx_sink.c, rx_message.c, rx_extension.c, rx.c (receiving).
+ * tx_extension.c, tx_fpdu.c, tx.c (sending); rx_segment.c, rx_sink.c, rx_message.c, rx_extension.c, rx.c (receiving);
+ * tell.c (the log).
  */
 #ifndef SOFTRDMA_STREAM_INTERNAL_H
 #define SOFTRDMA_STREAM_INTERNAL_H
@@ -139,6 +140,14 @@ struct srd_end {
     bool reset;                        /* the socket is dead */
     bool quiet;                        /* nothing is flushed: the queue pair stays as it is */
 };
+
+/* tell.c; LOCK_SRD_RX held */
+
+/* The log's line about an end that sends a Terminate; before the queues are flushed. */
+void srd_tell_fault(struct srd_qp *qp, const struct srd_end *end);
+/* About a Terminate that came. end: what it means to our requests, which are not flushed yet. */
+void srd_tell_terminate(
+    struct srd_qp *qp, const struct srd_terminate *terminate, const struct srd_end *end);
 
 /* stream.c; LOCK_SRD_RX held; also srd_stream_rx_end (stream.h) */
 

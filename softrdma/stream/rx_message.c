@@ -12,7 +12,6 @@
 #include "softrdma/stream/internal.h"
 
 #include "softrdma/wire/wire.h"
-#include "util/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,10 +158,7 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
         lock_acquire(&qp->tx_lock);
         end.has_culprit = srd_tx_attribute(qp, &terminate, &end.culprit);
         lock_release(&qp->tx_lock);
-        log_limited(LOG_INFO, LOG_SOFT,
-            "queue pair %#x: the peer ended the connection with error %x/%x/%02x", qp->qp.qp_num,
-            (unsigned)terminate.fault >> 12, (unsigned)terminate.fault >> 8 & 15,
-            (unsigned)terminate.fault & 255);
+        srd_tell_terminate(qp, &terminate, &end);
     }
     if (!end.has_culprit)
         end.event = IBV_EVENT_QP_FATAL;

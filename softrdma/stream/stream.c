@@ -121,6 +121,7 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     stream->quiet = end->quiet;
     srd_rx_hold_end(qp);
     if (phase == SRD_STREAM_UP) {
+        srd_tell_fault(qp, end);
         lock_acquire(&qp->tx_lock);
         srd_tx_halt(qp, end);
         atomic_store_explicit(&stream->phase, SRD_STREAM_ENDING, memory_order_release);

@@ -3,7 +3,7 @@
 foreach(part crc32c mpa terminate)
     nd_test(NAME softrdma.${part} SOURCES wire/test_${part}.c vectors.c LINK softrdma_internal)
 endforeach()
-foreach(part ops refused local hold ends keep ack place fast crc idle immediate atomic)
+foreach(part ops refused local hold ends keep ack place fast crc idle immediate atomic tell)
     nd_test(NAME softrdma.stream_${part} SOURCES stream/test_${part}.c stream_pair.c LINK softrdma_internal)
 endforeach()
 set_tests_properties(softrdma.stream_ops PROPERTIES COST 3)
@@ -17,6 +17,9 @@ foreach(part crc32c mpa terminate stream_wire stream_session stream_fuzz)
     target_compile_definitions(test_softrdma_${part} PRIVATE
         VECTOR_FILE="${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt")
 endforeach()
+add_executable(softrdma_list_terminates wire/list_terminates.c)
+target_link_libraries(softrdma_list_terminates PRIVATE softrdma_internal)
+add_test(NAME softrdma.terminates COMMAND softrdma_list_terminates ${PROJECT_SOURCE_DIR}/docs/troubleshooting.md)
 add_test(NAME softrdma.crc32c_aarch64 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/wire/aarch64.sh ${PROJECT_SOURCE_DIR}
     ${CMAKE_CURRENT_BINARY_DIR}/aarch64)
 set_tests_properties(softrdma.crc32c_aarch64 PROPERTIES SKIP_RETURN_CODE 77)
