@@ -24,3 +24,16 @@ void nd_cm_event_mend(nd_quirk_set quirks, struct rdma_cm_event *event)
         param->responder_resources = inbound;
     }
 }
+
+const char *nd_cm_event_name(enum rdma_cm_event_type event)
+{
+#define NAME(name) [RDMA_CM_EVENT_##name] = #name
+    static const char *const names[] = { NAME(ADDR_RESOLVED), NAME(ADDR_ERROR),
+        NAME(ROUTE_RESOLVED), NAME(ROUTE_ERROR), NAME(CONNECT_REQUEST), NAME(CONNECT_RESPONSE),
+        NAME(CONNECT_ERROR), NAME(UNREACHABLE), NAME(REJECTED), NAME(ESTABLISHED),
+        NAME(DISCONNECTED), NAME(DEVICE_REMOVAL), NAME(MULTICAST_JOIN), NAME(MULTICAST_ERROR),
+        NAME(ADDR_CHANGE), NAME(TIMEWAIT_EXIT) };
+#undef NAME
+
+    return (size_t)event < sizeof(names) / sizeof(names[0]) ? names[event] : "of a newer librdmacm";
+}

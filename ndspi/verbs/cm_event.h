@@ -14,4 +14,7 @@
  */
 void nd_cm_event_mend(nd_quirk_set quirks, struct rdma_cm_event *event);
 
+/* "CONNECT_REQUEST" for RDMA_CM_EVENT_CONNECT_REQUEST, for the log; never NULL. */
+const char *nd_cm_event_name(enum rdma_cm_event_type event);
+
 #endif

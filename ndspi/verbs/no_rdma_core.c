@@ -14,6 +14,8 @@ const char *ibv_event_type_str(enum ibv_event_type type)
     case IBV_EVENT_QP_FATAL: return "local work queue catastrophic error";
     case IBV_EVENT_QP_REQ_ERR: return "invalid request local work queue error";
     case IBV_EVENT_QP_ACCESS_ERR: return "local access violation work queue error";
+    case IBV_EVENT_CQ_ERR: return "CQ error";
+    case IBV_EVENT_SRQ_LIMIT_REACHED: return "SRQ limit reached";
     default: return "unknown";
     }
 }

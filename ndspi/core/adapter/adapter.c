@@ -99,7 +99,7 @@ static struct nd_child *find_child(const struct ibv_async_event *event)
 static void handle_async(
     struct nd_adapter *adapter, enum ibv_event_type type, struct nd_child *child)
 {
-    log_write(LOG_DEBUG, LOG_DEVICE, "asynchronous event %d", type);
+    log_write(LOG_DEBUG, LOG_DEVICE, "asynchronous event: %s", ibv_event_type_str(type));
     if (type == IBV_EVENT_DEVICE_FATAL)
         nd_adapter_remove(adapter);
     if (!child)

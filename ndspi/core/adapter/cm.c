@@ -283,8 +283,9 @@ static bool dispatch_event(struct nd_cm *cm)
     copy_event(event, &copy);
     if (request && (!id || !take_request(cm, event->id, &copy)))
         unwanted = event->id;
-    log_write(
-        LOG_DEBUG, LOG_CM, "event %d status %d for id %p", event->event, event->status, (void *)id);
+    log_write(LOG_DEBUG, LOG_CM, "event %s, status %d (%s), for id %p",
+        nd_cm_event_name(event->event), event->status,
+        event->status < 0 ? strerror(-event->status) : "no errno", (void *)id);
     cm->verbs->ack_cm_event(event);
     if (unwanted)
         cm->verbs->destroy_id(unwanted);

@@ -342,8 +342,9 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
         decide_requests_locked(connector, row, given);
     lock_release(&connector->lock);
     nd_pending_deliver(&connector->pending);
-    log_write(LOG_DEBUG, LOG_CM, "connector %p: %s -> %s (event %d)", (void *)connector,
-        nd_connector_state_name(before), nd_connector_state_name(row->next), event);
+    log_write(LOG_DEBUG, LOG_CM, "connector %p: %s -> %s by %s", (void *)connector,
+        nd_connector_state_name(before), nd_connector_state_name(row->next),
+        nd_connector_event_name(event));
     return true;
 }
 

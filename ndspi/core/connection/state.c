@@ -271,3 +271,12 @@ const char *nd_connector_state_name(enum nd_connector_state state)
 
     return names[state];
 }
+
+const char *nd_connector_event_name(enum nd_connector_event event)
+{
+    static const char *const names[ND_EVENTS] = { "REQUEST", "UNQUEUED", "ROUTED", "PORT_TAKEN",
+        "FAILED", "REJECTED", "UNREACHABLE", "RESPONSE", "ESTABLISHED", "DISCONNECTED", "BROKEN",
+        "REMOVED", "DEADLINE", "CANCEL", "QP_FLUSHED", "QP_CLOSED", "RELEASE", "LEAVE" };
+
+    return names[event];
+}

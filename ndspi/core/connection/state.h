@@ -120,5 +120,6 @@ const struct nd_connector_row *nd_connector_row(
 HRESULT nd_connector_status(
     const struct nd_dialect *dialect, enum nd_connector_status status, HRESULT given);
 const char *nd_connector_state_name(enum nd_connector_state state);
+const char *nd_connector_event_name(enum nd_connector_event event);
 
 #endif

@@ -63,11 +63,26 @@ static void test_swapped_depths_of_a_reply_are_turned(void **state)
     check(&event, 1, 3, 7);
 }
 
+/* The names of rdma_get_cm_event(3), whose numbers are those of librdmacm's enum from 0 on. */
+static void test_events_have_the_names_of_librdmacm(void **state)
+{
+    static const char *const names[] = { "ADDR_RESOLVED", "ADDR_ERROR", "ROUTE_RESOLVED",
+        "ROUTE_ERROR", "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR", "UNREACHABLE",
+        "REJECTED", "ESTABLISHED", "DISCONNECTED", "DEVICE_REMOVAL", "MULTICAST_JOIN",
+        "MULTICAST_ERROR", "ADDR_CHANGE", "TIMEWAIT_EXIT" };
+
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        assert_string_equal(nd_cm_event_name((enum rdma_cm_event_type)i), names[i]);
+    assert_string_equal(nd_cm_event_name((enum rdma_cm_event_type)16), "of a newer librdmacm");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_padded_reply_ends_where_a_reject_does),
         cmocka_unit_test(test_swapped_depths_of_a_reply_are_turned),
+        cmocka_unit_test(test_events_have_the_names_of_librdmacm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
