@@ -66,6 +66,7 @@ struct srd_device {
     struct ibv_device ibv; /* first */
     uint8_t padding[128];  /* zero: some callers look behind the public struct */
     uint64_t guid;         /* host order */
+    bool strict;           /* NDSPI_STRICT: as particular as any family of docs/devices.md */
     int n_addrs;           /* 0: every address of the host */
     struct sockaddr_storage *addrs;
     struct srd_stag_table stags;

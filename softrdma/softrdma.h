@@ -159,6 +159,8 @@ struct srd_counters {
     uint32_t rnr_now; /* 1: one of the peer's messages waits for a Receive now */
     uint32_t
         rnr_ended; /* 1: one waited in vain and ended the last connection, which the peer had not closed */
+    uint64_t
+        rx_messages; /* Sends, Writes, Reads and Atomics of the peer's on this connection; no RTR */
 };
 /*
  * srd_query_counters - counters out: of so many octets, as the caller knows the struct; what the library does not know

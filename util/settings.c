@@ -26,6 +26,7 @@ static const char *const names[] = {
     "NDSPI_SOFT_PATIENCE_MS",
     "NDSPI_SOFT_SHM",
     "NDSPI_SOFT_SPEAK_MS",
+    "NDSPI_STRICT",
     "NDK_FORCE_INLINE_CALLBACK",
     "NDK_FORCE_PENDING",
     "NDK_OPEN_PARTIAL",

@@ -2,6 +2,7 @@
 #include "ndspi/check/memory.h"
 
 #include "ndspi/check/pending.h"
+#include "ndspi/check/strict.h"
 
 #include <stdlib.h>
 
@@ -189,11 +190,20 @@ static bool has_right(const struct nd_check_region *region, enum nd_check_use us
     return use == ND_CHECK_READS || (region->flags & rights[use]);
 }
 
+/* Version 1 has no such flag: the library takes care of it. */
+static bool lacks_sink(
+    const struct nd_check_call *call, const struct nd_check_region *region, enum nd_check_use use)
+{
+    return use == ND_CHECK_FETCHES && call->object->kind->name[3] == '2' &&
+           !(region->flags & ND_MR_FLAG_RDMA_READ_SINK) && nd_check_strict();
+}
+
 static void check_region_locked(const struct nd_check_call *call, unsigned index,
     const struct nd_check_entry *entry, enum nd_check_use use, const struct nd_check_region *region)
 {
     const char *kind = region->kind->name;
     const void *object = region->object;
+    char families[ND_CHECK_FAMILIES_OCTETS];
 
     if (region->adapter != call->object->adapter)
         REPORT(TOKEN, "entry %u has 0x%llx of %s %p, which is of another adapter", index,
@@ -205,6 +215,10 @@ static void check_region_locked(const struct nd_check_call *call, unsigned index
     else if (!has_right(region, use))
         REPORT(RIGHTS, "entry %u is in %s %p, registered with flags 0x%x", index, kind, object,
             (unsigned)region->flags);
+    else if (lacks_sink(call, region, use))
+        REPORT(SINK, "entry %u is in %s %p, registered with flags 0x%x, which does not do on %s",
+            index, kind, object, (unsigned)region->flags,
+            nd_check_families(ND_QUIRK_READ_SINK, families));
 }
 
 void nd_check_entry(const struct nd_check_call *call, unsigned index,

@@ -79,10 +79,11 @@ struct nd_checked {
         *queues;               /* a queue pair: its initiator's and its receive queue, or NULL */
     struct nd_check_wait wait; /* a queue pair: for its Receives */
     bool ending;               /* a queue pair: the program has begun to end its connection */
-    bool passed;               /* a completion queue: that its depth was passed is reported */
-    UINT64 region;             /* a region: its last name */
-    unsigned held;             /* threads that need its memory */
-    struct nd_checked *maker;  /* kept by this one, or NULL */
+    bool first_due; /* a queue pair: accepted, and its peer has not sent as far as is known */
+    bool passed;    /* a completion queue: that its depth was passed is reported */
+    UINT64 region;  /* a region: its last name */
+    unsigned held;  /* threads that need its memory */
+    struct nd_checked *maker; /* kept by this one, or NULL */
     ULONG refs;
     ULONG kept; /* of them: by what it made */
     bool dead;

@@ -2,6 +2,7 @@
 #include "ndspi/check/post.h"
 
 #include "ndspi/check/debt.h"
+#include "ndspi/check/strict.h"
 
 /* Of the queue that takes the list. */
 static size_t most_entries(const struct nd_check_call *call, const struct nd_check_list *list)
@@ -97,4 +98,5 @@ void nd_check_posted(const struct nd_check_call *call, HRESULT hr, const struct 
         report_long_locked(call, list);
     lock_release(&nd_check_lock);
     nd_check_taken(call, hr, list);
+    nd_check_first(call, hr, list->use);
 }

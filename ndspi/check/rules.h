@@ -42,6 +42,12 @@
     rule(RIGHTS,                                                                                   \
         "what a Receive or a Read stores into is registered for that",                             \
         "Register it with ND_MR_FLAG_ALLOW_LOCAL_WRITE")                                           \
+    rule(SINK,                                                                                     \
+        "what a Read stores into is registered as the target of a Read",                           \
+        "Register it with ND_MR_FLAG_RDMA_READ_SINK, too")                                         \
+    rule(FIRST,                                                                                    \
+        "the side that connects sends first",                                                      \
+        "Have the accepting side wait for a message before it sends one")                          \
     rule(DEPTH,                                                                                    \
         "a queue takes as many requests as it is deep, until their results are fetched",           \
         "Fetch results before more is posted, or make the queue deeper")                           \

@@ -2,6 +2,7 @@
 /* v1_connection.c - wrappers of INDConnector and INDListen. */
 #include "ndspi/check/debt.h"
 #include "ndspi/check/methods.h"
+#include "ndspi/check/strict.h"
 #include "ndspi/check/tables.h"
 
 /* ---- INDConnector ---- */
@@ -23,7 +24,7 @@ CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Connect,
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, CompleteConnect, nd_check_pays(&call),
     (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Accept,
-    nd_check_connects(&call, endpoint),
+    nd_check_accepts(&call, endpoint),
     (INDConnector * iface, INDEndpoint *endpoint, const VOID *data, SIZE_T octets,
         OVERLAPPED *overlapped),
     (inner, GIVEN(endpoint), data, octets, overlapped))

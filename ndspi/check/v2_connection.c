@@ -2,6 +2,7 @@
 /* v2_connection.c - wrappers of IND2Connector and IND2Listener. */
 #include "ndspi/check/debt.h"
 #include "ndspi/check/methods.h"
+#include "ndspi/check/strict.h"
 #include "ndspi/check/tables.h"
 
 /* ---- IND2Connector ---- */
@@ -15,7 +16,7 @@ CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Connect, nd_check_co
     (inner, GIVEN(qp), address, length, inbound, outbound, data, octets, overlapped))
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, CompleteConnect, nd_check_pays(&call),
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_connects(&call, qp),
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_accepts(&call, qp),
     (IND2Connector * iface, IUnknown *qp, ULONG inbound, ULONG outbound, const VOID *data,
         ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), inbound, outbound, data, octets, overlapped))

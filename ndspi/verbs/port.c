@@ -4,6 +4,7 @@
 #include "ndspi/verbs/shim/shim.h"
 
 #include "util/log.h"
+#include "util/settings.h"
 #include "util/shortage.h"
 
 #include <errno.h>
@@ -84,6 +85,11 @@ static void find_fast_register(const struct nd_port *port, struct nd_caps *caps)
     caps->max_fast_pages = caps->fast_register == ND_FAST_NONE ? 0 : ND_FAST_PAGES;
 }
 
+/* What the embedded device has of other families with NDSPI_STRICT. */
+#define STRICT                                                                                     \
+    (ND_QUIRK_BIT(SOLICITED) | ND_QUIRK_BIT(READ_SINK) | ND_QUIRK_BIT(NO_RECEIVER_WAIT) |          \
+        ND_QUIRK_BIT(FEWER_READ_ENTRIES) | ND_QUIRK_BIT(FIXED_SRQ) | ND_QUIRK_BIT(FIXED_CQ))
+
 /* Returns 0, or a negative errno: a shortage keeps us from finding out what the device can do. */
 static int find_caps(struct nd_port *port, const struct nd_family *family)
 {
@@ -95,6 +101,8 @@ static int find_caps(struct nd_port *port, const struct nd_family *family)
         .quirks = family->quirks,
         .send_invalidate = port->attr.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS,
     };
+    if (family->soft && setting_on("NDSPI_STRICT"))
+        caps->quirks |= STRICT;
     if (!nd_has_quirk(caps, NO_WINDOWS) && !try_windows(port))
         caps->quirks |= ND_QUIRK_BIT(NO_WINDOWS);
     caps->windows = kind_of_windows(caps->quirks);

@@ -39,8 +39,10 @@ static void query_counters(struct ibv_qp *qp, struct nd_wire_counts *counts, str
         .tx_terminate = its.tx_terminate,
         .retransmits = its.tcp_retransmits };
     if (rnr)
-        *rnr =
-            (struct nd_rnr){ .waits = its.rnr_waits, .now = its.rnr_now, .ended = its.rnr_ended };
+        *rnr = (struct nd_rnr){ .waits = its.rnr_waits,
+            .now = its.rnr_now,
+            .ended = its.rnr_ended,
+            .messages = its.rx_messages };
 }
 
 const struct nd_verbs nd_verbs_soft = {

@@ -50,6 +50,7 @@ struct nd_wire_counts {
 struct nd_rnr {
     uint64_t waits;
     bool now, ended;
+    uint64_t messages; /* of the peer's that have come, with a Receive or without */
 };
 
 struct nd_verbs {

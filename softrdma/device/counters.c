@@ -22,6 +22,10 @@ static void read_waits(struct srd_qp *qp, struct srd_counters *to)
     to->rnr_now = stream->rx.held &&
                   atomic_load_explicit(&stream->phase, memory_order_relaxed) == SRD_STREAM_UP;
     to->rnr_ended = stream->rx.rnr_ended;
+    to->rx_messages =
+        atomic_load_explicit(&stream->rx_complete, memory_order_relaxed) + stream->rx.read_msn - 1;
+    if (to->rx_messages && stream->params.rtr == SRD_MPA_RTR_READ && !stream->params.initiator)
+        to->rx_messages--;
     lock_release(&qp->rx_lock);
 }
 

@@ -169,6 +169,7 @@ static int make_devices(void)
     for (; !error && made < all.count; made++) {
         lock_init(&all.devices[made].qp_lock, LOCK_SRD_DEVICE, "softrdma qps");
         all.devices[made].free_qp = UINT32_MAX;
+        all.devices[made].strict = setting_on("NDSPI_STRICT");
         if ((error = srd_stag_table_init(&all.devices[made].stags)))
             break;
     }
@@ -371,7 +372,7 @@ int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
         .device_cap_flags =
             IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS,
         .max_sge = SRD_MAX_SGE,
-        .max_sge_rd = SRD_MAX_SGE_RD,
+        .max_sge_rd = srd_device_of(context)->strict ? 1 : SRD_MAX_SGE_RD,
         .max_cq = SRD_MAX_CQ,
         .max_cqe = SRD_MAX_CQE,
         .max_mr = SRD_MAX_MR,

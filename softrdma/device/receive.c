@@ -51,6 +51,8 @@ int srd_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr_ma
         return errno = EIO;
     if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
         return errno = EINVAL;
+    if (attr_mask & IBV_SRQ_MAX_WR && srd_device_of(ibsrq->context)->strict)
+        return errno = ENOSYS;
     if (attr_mask & IBV_SRQ_MAX_WR) {
         if (!attr->max_wr || attr->max_wr > SRD_MAX_SRQ_WR)
             return errno = EINVAL;

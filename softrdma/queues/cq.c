@@ -109,6 +109,8 @@ int srd_resize_cq(struct ibv_cq *ibv, int cqe)
 
     if (srd_stale(ibv->context))
         return errno = EIO;
+    if (srd_device_of(ibv->context)->strict)
+        return errno = ENOSYS;
     if (cqe < 1 || cqe > SRD_MAX_CQE)
         return errno = EINVAL;
     ring = malloc((size_t)cqe * sizeof(*ring));
@@ -470,7 +472,7 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
     if (srd_stale(ibv->context))
         return errno = EIO;
     lock_acquire(&cq->lock);
-    if (!solicited_only)
+    if (!solicited_only || srd_device_of(ibv->context)->strict)
         cq->armed = ARMED_ANY;
     else if (cq->armed == ARMED_NOT)
         cq->armed = ARMED_SOLICITED;

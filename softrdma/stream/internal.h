@@ -76,6 +76,14 @@ static inline void srd_ring_pop(struct srd_read_ring *ring)
         memory_order_release);
 }
 
+/* What the memory of a Read or Atomic of ours has to allow; strict: as on iWARP devices, whose peers write it. */
+static inline int srd_sink_access(struct srd_qp *qp, const struct srd_sqe *sqe)
+{
+    bool strict = sqe->kind == SRD_SQE_READ && srd_device_of(qp->qp.context)->strict;
+
+    return IBV_ACCESS_LOCAL_WRITE | (strict ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
 /* Everything posted before the disconnect is complete. */
 static inline bool srd_stream_drained(struct srd_qp *qp)
 {

@@ -208,6 +208,8 @@ static uint64_t rnr_wait_ms(struct srd_qp *qp)
     unsigned timer = atomic_load_explicit(&qp->rnr_timer, memory_order_relaxed);
     uint64_t ms = (uint64_t)retries * rnr_timers[timer] / 100;
 
+    if (srd_device_of(qp->qp.context)->strict)
+        return 0;
     if (qp->stream.rx.fin_held) /* the peer has closed, and gets no Terminate */
         return SRD_RNR_MS;
     if (retries == SRD_RNR_FOR_EVER)

@@ -104,10 +104,15 @@ static void explain_own(
     struct srd_qp *qp, const struct request *request, enum ibv_wc_status status, char *why)
 {
     const struct srd_sqe *sqe = &request->sqe;
-    int access = sqe->kind == SRD_SQE_READ || srd_sqe_is_atomic(sqe) ? IBV_ACCESS_LOCAL_WRITE : 0;
+    bool reads = sqe->kind == SRD_SQE_READ || srd_sqe_is_atomic(sqe);
+    int access = reads ? srd_sink_access(qp, sqe) : 0;
 
     if (status == IBV_WC_LOC_PROT_ERR && !srd_sqe_is_local(sqe) && !sqe->inlined)
         explain_list(qp, qp->qp.pd, request->sge, sqe->num_sge, access, why);
+    else if (reads && !qp->stream.params.ord)
+        snprintf(why, WHY,
+            "no Read may be under way: the peer's inbound read limit or this end's outbound one is "
+            "0");
     else if (sqe->kind == SRD_SQE_BIND)
         snprintf(why, WHY, "the window is bound already, or its region or range does not allow it");
     else if (sqe->kind == SRD_SQE_FAST_REG)

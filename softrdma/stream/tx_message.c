@@ -284,7 +284,7 @@ static bool request_read(
 {
     uint32_t limit = qp->stream.params.ord;
 
-    if (!limit || !sges_good(qp, sqe, IBV_ACCESS_LOCAL_WRITE)) {
+    if (!limit || !sges_good(qp, sqe, srd_sink_access(qp, sqe))) {
         executed(qp, sqe, limit ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_QP_OP_ERR, actions);
         return false;
     }

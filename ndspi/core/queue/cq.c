@@ -285,7 +285,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     cq->poll.usual_room = cq->guarded ? 0 : ND_CQ_BATCH;
     cq->depth = depth;
     cq->affinity = affinity;
-    if (adapter->verbs->mark_solicited) {
+    if (adapter->verbs->mark_solicited && !nd_has_quirk(&adapter->port.caps, SOLICITED)) {
         adapter->verbs->mark_solicited(cq->poll.ibv);
         cq->marks = true;
     }

@@ -23,7 +23,7 @@ enum {
     WRITTEN = 8192
 }; /* FIRST_FILE: the descriptors that ends write to */
 
-static const struct mistake *const tables[] = { mistakes_refused };
+static const struct mistake *const tables[] = { mistakes_refused, mistakes_strict };
 
 static const struct mistake *find(const char *name)
 {
@@ -78,6 +78,8 @@ static int play(const char *name, int control)
     const struct mistake *row = find(name + 1);
     struct nd2_end end;
 
+    if (row->setting)
+        putenv((char *)row->setting);
     dup2(FIRST_FILE + (active ? ACTIVE_END : PASSIVE_END), STDOUT_FILENO);
     dup2(FIRST_FILE + (active ? ACTIVE_END : PASSIVE_END), STDERR_FILENO);
     child_open(&end, &options);
@@ -195,6 +197,8 @@ int main(int argc, char **argv)
     child_main(argc, argv, play);
     unsetenv("NDSPI_LOG");
     unsetenv("NDSPI_LOG_FILE");
+    unsetenv("NDSPI_CHECK");
+    unsetenv("NDSPI_STRICT");
     if (argc == 2 && find(argv[1])) {
         print_row(find(argv[1]));
         return 0;

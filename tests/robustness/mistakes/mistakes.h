@@ -18,7 +18,8 @@ struct mistake_offer {
 
 struct mistake {
     const char *name;
-    const char *words; /* of the table that `table` prints */
+    const char *words;   /* of the table that `table` prints */
+    const char *setting; /* NAME=VALUE in the environment of both; NULL: none */
     /*
      * The passive end, connected: prepare may change what is offered, its memory with all rights. NULL: it does not.
      * Then passive; NULL: posts a Receive of all its memory and says how that ends. The end is closed after the active
@@ -32,7 +33,7 @@ struct mistake {
 };
 
 /* The tables: refusals.c, ... Each ends with a row without a name. */
-extern const struct mistake mistakes_refused[];
+extern const struct mistake mistakes_refused[], mistakes_strict[];
 
 /* ---- for the ends ---- */
 
