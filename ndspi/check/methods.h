@@ -41,6 +41,10 @@
     CHECKED_MAKES_THEN(itype, method, kind, (void)0, parameters, arguments)
 
 #define CHECKED_MAKES_THEN(itype, method, kind, after, parameters, arguments)                      \
+    CHECKED_MAKES_OR(itype, method, kind, after, (void)0, parameters, arguments)
+
+/* failed: statements, on failure; both find value. */
+#define CHECKED_MAKES_OR(itype, method, kind, after, failed, parameters, arguments)                \
     static HRESULT STDMETHODCALLTYPE itype##_##method##_ parameters                                \
     {                                                                                              \
         struct nd_check_call call;                                                                 \
@@ -55,6 +59,8 @@
         value = inner->lpVtbl->method arguments;                                                   \
         if (SUCCEEDED(nd_check_made(#itype "::" #method, value, &kind, (void **)out))) {           \
             after;                                                                                 \
+        } else {                                                                                   \
+            failed;                                                                                \
         }                                                                                          \
         nd_check_end(&call);                                                                       \
         return value;                                                                              \

@@ -84,8 +84,10 @@ HRESULT nd_check_made(const char *name, HRESULT hr, const struct nd_check_kind *
     if (kind->core)
         checked->queues = nd_check_queues_make();
     nd_check_place_here(&checked->made_at);
-    if (current)
+    if (current) {
         checked->adapter = kind->keeps_maker ? checked : current->object->adapter;
+        checked->info = current->object->info;
+    }
     bucket = bucket_of(checked);
     lock_acquire(&nd_check_lock);
     all.process = getpid();

@@ -4,6 +4,8 @@
 #include "ndspi/check/debt.h"
 #include "ndspi/check/strict.h"
 
+#include <string.h>
+
 /* Of the queue that takes the list. */
 static size_t most_entries(const struct nd_check_call *call, const struct nd_check_list *list)
 {
@@ -34,6 +36,11 @@ void nd_check_list(const struct nd_check_call *call, const struct nd_check_list 
 
 #define REPORT(rule, ...)                                                                          \
     nd_check_report_locked(                                                                        \
+        ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)
+
+/* As returned.h: the program goes on. */
+#define EXPLAIN(rule, ...)                                                                         \
+    nd_check_tell_locked(                                                                          \
         ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)
 
 /* Version 1: only a few lists that mix both kinds of entries may be pending. */
@@ -85,6 +92,25 @@ static void report_unconnected_locked(const struct nd_check_call *call)
         REPORT(CONNECTED, "it is not connected");
 }
 
+/* Send has its flags as the fourth argument; Read and Write as the sixth. */
+static bool is_of_flags(HRESULT hr)
+{
+    return hr == ND_INVALID_PARAMETER_4 || hr == ND_INVALID_PARAMETER_6;
+}
+
+static void report_flags_locked(const struct nd_check_call *call, const struct nd_check_list *list)
+{
+    ULONG takes = ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE;
+
+    if (list->use != ND_CHECK_FETCHES)
+        takes |= ND_OP_FLAG_INLINE;
+    if (strstr(call->name, "::Send"))
+        takes |= ND_OP_FLAG_SEND_AND_SOLICIT_EVENT;
+    if (list->flags & ~takes)
+        EXPLAIN(FLAGS, "flags 0x%x, and it takes no 0x%x", (unsigned)list->flags,
+            (unsigned)(list->flags & ~takes));
+}
+
 void nd_check_posted(const struct nd_check_call *call, HRESULT hr, const struct nd_check_list *list)
 {
     lock_acquire(&nd_check_lock);
@@ -96,6 +122,11 @@ void nd_check_posted(const struct nd_check_call *call, HRESULT hr, const struct 
         REPORT(ENTRIES, "%zu entries, and it was made for %zu", list->n, most_entries(call, list));
     else if (hr == ND_BUFFER_OVERFLOW && (list->v1 || list->v2))
         report_long_locked(call, list);
+    else if (hr == ND_INVALID_DEVICE_REQUEST && list->use == ND_CHECK_FETCHES)
+        EXPLAIN(NO_READS, "its connection allows no Read: this end's outbound limit is 0, or the "
+                          "peer's inbound one");
+    else if (is_of_flags(hr))
+        report_flags_locked(call, list);
     lock_release(&nd_check_lock);
     nd_check_taken(call, hr, list);
     nd_check_first(call, hr, list->use);

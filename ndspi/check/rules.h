@@ -66,6 +66,33 @@
     rule(LATE,                                                                                     \
         "a Receive is posted before the peer may send",                                            \
         "Post it before Connect or Accept, and the next before the peer is told to send more")     \
+    rule(INTERFACE,                                                                                \
+        "an object is asked for by an IID that it has",                                            \
+        "Pass the IID of the interface whose pointer is stored")                                   \
+    rule(LIMIT,                                                                                    \
+        "what is asked for lies within the limits of the adapter",                                 \
+        "Ask Query for them, or look at ndinfo")                                                   \
+    rule(FILE,                                                                                     \
+        "an overlapped file is open, and of the same adapter",                                     \
+        "Pass what CreateOverlappedFile stored, and close it after its objects")                   \
+    rule(SIZE,                                                                                     \
+        "a structure has the version and the size of its interface",                               \
+        "Set its version, and pass its sizeof")                                                    \
+    rule(BOUND,                                                                                    \
+        "Bind is called once, and before Connect or Listen",                                       \
+        "Look at the order of the calls")                                                          \
+    rule(ADDRESS,                                                                                  \
+        "an address is whole, of a family that the adapter has, and one of a host",                \
+        "Fill a sockaddr_in or sockaddr_in6, and pass its size")                                   \
+    rule(FLAGS,                                                                                    \
+        "flags and types are those that the call takes",                                           \
+        "Look at its page, and at nddef.h")                                                        \
+    rule(ONCE,                                                                                     \
+        "a region is registered once",                                                             \
+        "Deregister it first, or make a region for each buffer")                                   \
+    rule(NO_READS,                                                                                    \
+        "Reads are posted where the connection allows some",                                       \
+        "Give Connect and Accept read limits: what one end asks for, the other has to serve")      \
     rule(COMPLETE,                                                                                 \
         "a Connect that has ended with success is followed by CompleteConnect or Reject",          \
         "Call CompleteConnect: the peer's Accept waits for it")                                    \

@@ -2,25 +2,38 @@
 /* v2_connection.c - wrappers of IND2Connector and IND2Listener. */
 #include "ndspi/check/debt.h"
 #include "ndspi/check/methods.h"
+#include "ndspi/check/returned.h"
 #include "ndspi/check/strict.h"
 #include "ndspi/check/tables.h"
+
+#define PRIVATE_DATA(limit_)                                                                       \
+    {                                                                                              \
+        .name = "the length of the private data", .value = octets,                                 \
+        .most = call.object->info.limit_, .limit = #limit_ " of the adapter"                       \
+    }
 
 /* ---- IND2Connector ---- */
 
 CHECKED_OVERLAPPED(IND2Connector)
-CHECKED(IND2Connector, Bind, (IND2Connector * iface, const struct sockaddr *address, ULONG length),
-    (inner, address, length))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Connect, nd_check_connects(&call, qp),
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Bind, (void)0,
+    nd_check_bound(&call, value, address, length),
+    (IND2Connector * iface, const struct sockaddr *address, ULONG length), (inner, address, length))
+CHECKED_FULL(
+    HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Connect, nd_check_connects(&call, qp),
+    nd_check_explain_connect(&call, value, address, length);
+    EXPLAIN_ASKED(value, PRIVATE_DATA(MaxCallerData)),
     (IND2Connector * iface, IUnknown *qp, const struct sockaddr *address, ULONG length,
         ULONG inbound, ULONG outbound, const VOID *data, ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), address, length, inbound, outbound, data, octets, overlapped))
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, CompleteConnect, nd_check_pays(&call),
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_accepts(&call, qp),
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_accepts(&call, qp),
+    EXPLAIN_ASKED(value, PRIVATE_DATA(MaxCalleeData)),
     (IND2Connector * iface, IUnknown *qp, ULONG inbound, ULONG outbound, const VOID *data,
         ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), inbound, outbound, data, octets, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Reject, nd_check_pays(&call),
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Reject, nd_check_pays(&call),
+    EXPLAIN_ASKED(value, PRIVATE_DATA(MaxCalleeData)),
     (IND2Connector * iface, const VOID *data, ULONG octets), (inner, data, octets))
 CHECKED(IND2Connector, GetReadLimits, (IND2Connector * iface, ULONG *inbound, ULONG *outbound),
     (inner, inbound, outbound))
@@ -55,9 +68,11 @@ CHECKED_KIND(nd_check_connector2, IND2Connector, &IID_IND2Overlapped)
 /* ---- IND2Listener ---- */
 
 CHECKED_OVERLAPPED(IND2Listener)
-CHECKED(IND2Listener, Bind, (IND2Listener * iface, const struct sockaddr *address, ULONG length),
-    (inner, address, length))
-CHECKED(IND2Listener, Listen, (IND2Listener * iface, ULONG backlog), (inner, backlog))
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Listener, Bind, (void)0,
+    nd_check_bound(&call, value, address, length),
+    (IND2Listener * iface, const struct sockaddr *address, ULONG length), (inner, address, length))
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Listener, Listen, (void)0,
+    nd_check_explain_listen(&call, value), (IND2Listener * iface, ULONG backlog), (inner, backlog))
 CHECKED(IND2Listener, GetLocalAddress,
     (IND2Listener * iface, struct sockaddr *address, ULONG *length), (inner, address, length))
 CHECKED(IND2Listener, GetConnectionRequest,

@@ -3,13 +3,16 @@
 #include "ndspi/check/memory.h"
 #include "ndspi/check/methods.h"
 #include "ndspi/check/pending.h"
+#include "ndspi/check/returned.h"
 #include "ndspi/check/tables.h"
 
 /* ---- IND2MemoryRegion ---- */
 
 CHECKED_OVERLAPPED(IND2MemoryRegion)
 /* Both are done when they return ND_PENDING. */
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Register, (void)0,
+CHECKED_FULL(
+    HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Register, (void)0,
+    nd_check_explain_register(&call, value, flags);
     nd_check_registered(&call, value, inner->lpVtbl->GetLocalToken(inner), buffer, size, flags),
     (IND2MemoryRegion * iface, const VOID *buffer, SIZE_T size, ULONG flags,
         OVERLAPPED *overlapped),

@@ -3,6 +3,7 @@
 #include "ndspi/check/debt.h"
 #include "ndspi/check/methods.h"
 #include "ndspi/check/post.h"
+#include "ndspi/check/returned.h"
 #include "ndspi/check/tables.h"
 #include "ndspi/v2/nd2.h"
 
@@ -11,10 +12,14 @@
 CHECKED_OVERLAPPED(IND2CompletionQueue)
 CHECKED(IND2CompletionQueue, GetNotifyAffinity,
     (IND2CompletionQueue * iface, USHORT *group, KAFFINITY *affinity), (inner, group, affinity))
-CHECKED(IND2CompletionQueue, Resize, (IND2CompletionQueue * iface, ULONG depth), (inner, depth))
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2CompletionQueue, Resize, (void)0,
+    EXPLAIN_ASKED(value, ASKED("queueDepth", depth, 1, MaxCompletionQueueDepth)),
+    (IND2CompletionQueue * iface, ULONG depth), (inner, depth))
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2CompletionQueue, Notify, (void)0,
-    nd_check_notified(&call, value),
-    (IND2CompletionQueue * iface, ULONG type, OVERLAPPED *overlapped), (inner, type, overlapped))
+             nd_check_explain_notify(&call, value, type);
+             nd_check_notified(&call, value),
+             (IND2CompletionQueue * iface, ULONG type, OVERLAPPED *overlapped),
+             (inner, type, overlapped))
 CHECKED_FULL(ULONG, 0, IND2CompletionQueue, GetResults, nd_check_pays(&call), nd_check_room(&call),
     (IND2CompletionQueue * iface, ND2_RESULT results[], ULONG room), (inner, results, room))
 
@@ -45,8 +50,10 @@ CHECKED_OVERLAPPED(IND2SharedReceiveQueue)
 CHECKED(IND2SharedReceiveQueue, GetNotifyAffinity,
     (IND2SharedReceiveQueue * iface, USHORT *group, KAFFINITY *affinity), (inner, group, affinity))
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2SharedReceiveQueue, Modify, (void)0,
-    nd_check_resized(&call, value, depth),
-    (IND2SharedReceiveQueue * iface, ULONG depth, ULONG threshold), (inner, depth, threshold))
+             EXPLAIN_ASKED(value, ASKED("queueDepth", depth, 0, MaxSharedReceiveQueueDepth));
+             nd_check_resized(&call, value, depth),
+             (IND2SharedReceiveQueue * iface, ULONG depth, ULONG threshold),
+             (inner, depth, threshold))
 CHECKED(IND2SharedReceiveQueue, Notify, (IND2SharedReceiveQueue * iface, OVERLAPPED *overlapped),
     (inner, overlapped))
 CHECKED_POST(IND2SharedReceiveQueue, Receive, 0, ND_CHECK_RECEIVES,

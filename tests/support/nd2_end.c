@@ -55,6 +55,7 @@ HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
 
     *end = (struct nd2_end){ .memory_octets = options->memory_octets,
         .local_be = options->local_be,
+        .no_reads = options->no_reads,
         .peer_be = options->peer_be };
     end->event = CreateEventA(NULL, FALSE, FALSE, NULL);
     ND_END_STEP(end, "CreateEvent", end->event ? ND_SUCCESS : ND_NO_MEMORY);
@@ -139,8 +140,9 @@ HRESULT nd2_end_accept(struct nd2_end *end)
 {
     ND_END_STEP(end, "Accept",
         nd2_end_finish(end, end->connector,
-            end->connector->lpVtbl->Accept(end->connector, (IUnknown *)end->qp, ND_END_READ_LIMIT,
-                ND_END_READ_LIMIT, NULL, 0, nd2_end_fresh(end))));
+            end->connector->lpVtbl->Accept(end->connector, (IUnknown *)end->qp,
+                end->no_reads ? 0 : ND_END_READ_LIMIT, ND_END_READ_LIMIT, NULL, 0,
+                nd2_end_fresh(end))));
     return ND_SUCCESS;
 }
 

@@ -14,6 +14,7 @@ struct nd2_end_options {
     ULONG inline_octets;
     ULONG local_be, peer_be; /* addresses (nd_end_address); peer_be: where to connect to */
     BOOL two_queues;         /* Sends have a completion queue of their own */
+    BOOL no_reads;           /* Accept has an inbound read limit of 0 */
 };
 
 struct nd2_end {
@@ -31,6 +32,7 @@ struct nd2_end {
     size_t memory_octets;
     UINT32 lkey, rkey; /* tokens of memory */
     ULONG local_be, peer_be;
+    BOOL no_reads;
     const char *step; /* the step a failed call of this file was at */
 };
 

@@ -9,7 +9,7 @@
 static const struct {
     const char *name;
     HRESULT code;
-} names[] = { SPEC_ND_CODES(ROW) };
+} names[] = { SPEC_ND_CODES(ROW) SPEC_COM_CODES(ROW) };
 #undef ROW
 
 void mistake_say(const char *what, HRESULT hr)

@@ -23,7 +23,8 @@ enum {
     WRITTEN = 8192
 }; /* FIRST_FILE: the descriptors that ends write to */
 
-static const struct mistake *const tables[] = { mistakes_refused, mistakes_strict };
+static const struct mistake *const tables[] = { mistakes_refused, mistakes_strict,
+    mistakes_of_arguments };
 
 static const struct mistake *find(const char *name)
 {
@@ -72,10 +73,11 @@ static void play_active(const struct mistake *row, struct nd2_end *end, int cont
 
 static int play(const char *name, int control)
 {
-    static const struct nd2_end_options options = { .depth = MISTAKE_DEPTH,
-        .memory_octets = MISTAKE_OCTETS };
     bool active = name[0] == 'a';
     const struct mistake *row = find(name + 1);
+    const struct nd2_end_options options = {
+        .depth = MISTAKE_DEPTH, .memory_octets = MISTAKE_OCTETS, .no_reads = row->no_reads
+    };
     struct nd2_end end;
 
     if (row->setting)
@@ -131,12 +133,18 @@ static void run(const struct mistake *row, char text[ENDS][WRITTEN])
 /* Whether a line is as its pattern says; end out: behind it. */
 static bool is_line(const char *text, const char *pattern, const char **end)
 {
-    while (*pattern) {
+    for (; *pattern; text++, pattern++) {
+        if (pattern[0] == '*' && pattern[1] == '*') {
+            while (!is_line(text, pattern + 2, end))
+                if (!*text || *text++ == '\n')
+                    return false;
+            return true;
+        }
         if (*pattern == '*') {
-            pattern++;
-            while (*text && *text != *pattern && *text != ' ' && *text != '\n')
+            while (*text && *text != pattern[1] && *text != ' ' && *text != '\n')
                 text++;
-        } else if (*text++ != *pattern++) {
+            text--;
+        } else if (*text != *pattern) {
             return false;
         }
     }

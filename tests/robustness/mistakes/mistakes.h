@@ -19,6 +19,7 @@ struct mistake_offer {
 struct mistake {
     const char *name;
     const char *words;   /* of the table that `table` prints */
+    bool no_reads;       /* the passive end accepts with an inbound read limit of 0 */
     const char *setting; /* NAME=VALUE in the environment of both; NULL: none */
     /*
      * The passive end, connected: prepare may change what is offered, its memory with all rights. NULL: it does not.
@@ -28,12 +29,12 @@ struct mistake {
     void (*prepare)(struct nd2_end *end, struct mistake_offer *offer);
     void (*passive)(struct nd2_end *end);
     void (*active)(struct nd2_end *end, const struct mistake_offer *offer); /* connected */
-    /* all that each writes; a "*" stands for any octets but blanks */
+    /* all that each writes; a "*" stands for any octets but blanks, "**" for any */
     const char *active_lines[MISTAKE_LINES], *passive_lines[MISTAKE_LINES];
 };
 
 /* The tables: refusals.c, ... Each ends with a row without a name. */
-extern const struct mistake mistakes_refused[], mistakes_strict[];
+extern const struct mistake mistakes_refused[], mistakes_strict[], mistakes_of_arguments[];
 
 /* ---- for the ends ---- */
 

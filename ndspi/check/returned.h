@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * returned.h - explains codes that a call returns because of its arguments, or of the order of calls: the value, the
+ * limit, and where that comes from. Each is called after its method, with the code; a success says nothing.
+ */
+#ifndef NDSPI_CHECK_RETURNED_H
+#define NDSPI_CHECK_RETURNED_H
+
+#include "ndspi/check/object.h"
+
+/* An argument of the adapter's limits. */
+struct nd_check_asked {
+    const char *name;
+    UINT64 value, least, most;
+    const char *limit; /* where most comes from, as "MaxReadSge of the adapter" */
+};
+
+/* Of version 2; name: as on the method's page; call: where what the adapter said is found. */
+#define ASKED(name_, value_, least_, limit_)                                                       \
+    {                                                                                              \
+        .name = name_, .value = value_, .least = least_, .most = call.object->info.limit_,         \
+        .limit = #limit_ " of the adapter"                                                         \
+    }
+#define EXPLAIN_ASKED(hr, ...)                                                                     \
+    nd_check_explain_asked(&call, hr, (const struct nd_check_asked[]){ __VA_ARGS__ },              \
+        sizeof((const struct nd_check_asked[]){ __VA_ARGS__ }) / sizeof(struct nd_check_asked))
+void nd_check_explain_asked(
+    const struct nd_check_call *call, HRESULT hr, const struct nd_check_asked *asked, size_t n);
+
+/* OpenAdapter of version 2 has made this: what its Query returns is known from now on, also to what is made of it. */
+void nd_check_learn(const void *made);
+
+/* An object of this kind was asked for by iid. */
+void nd_check_explain_iid(
+    const struct nd_check_call *call, HRESULT hr, const IID *iid, const struct nd_check_kind *kind);
+/* file  in: an overlapped file's handle */
+void nd_check_explain_file(const struct nd_check_call *call, HRESULT hr, HANDLE file);
+/* Query of an adapter of version 2. */
+void nd_check_explain_query(
+    const struct nd_check_call *call, HRESULT hr, const ND2_ADAPTER_INFO *info, ULONG size);
+
+/* Bind; its success is remembered. address, length  in: also of Connect's destination */
+void nd_check_bound(
+    const struct nd_check_call *call, HRESULT hr, const struct sockaddr *address, size_t length);
+void nd_check_explain_connect(
+    const struct nd_check_call *call, HRESULT hr, const struct sockaddr *address, size_t length);
+void nd_check_explain_listen(const struct nd_check_call *call, HRESULT hr);
+
+void nd_check_explain_register(const struct nd_check_call *call, HRESULT hr, ULONG flags);
+void nd_check_explain_notify(const struct nd_check_call *call, HRESULT hr, ULONG type);
+
+#endif
