@@ -22,7 +22,7 @@ static void write_all(const char *text, size_t left)
 void complaint_write(const char *checker, const char *call, const char *kind, const void *object,
     const char *happened, const char *rule, const char *advice)
 {
-    char where[64] = "", line[1024];
+    char where[64] = "", line[1536];
     int length;
 
     if (object)

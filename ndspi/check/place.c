@@ -74,8 +74,9 @@ static size_t add_frame(char *text, size_t room, const void *frame, const char *
         length = snprintf(text, room, "%s%p", between, (const void *)call);
     } else {
         name = strrchr(info.dli_fname, '/');
-        length = snprintf(text, room, "%s%s+0x%zx", between, name ? name + 1 : info.dli_fname,
-            (size_t)(call - (const char *)info.dli_fbase));
+        length = snprintf(text, room, info.dli_sname ? "%s%s+0x%zx (%s)" : "%s%s+0x%zx", between,
+            name ? name + 1 : info.dli_fname, (size_t)(call - (const char *)info.dli_fbase),
+            info.dli_sname);
     }
     return length < (int)room ? (size_t)length : room - 1;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ND_CHECK_FRAMES = 3, ND_CHECK_PLACE_OCTETS = 192 };
+enum { ND_CHECK_FRAMES = 3, ND_CHECK_PLACE_OCTETS = 256 };
 
 struct nd_check_place {
     const void *frames[ND_CHECK_FRAMES]; /* return addresses, the innermost first; NULL: no more */
@@ -20,7 +20,8 @@ void nd_check_place_never(void);
 bool nd_check_place_known(void);
 
 /*
- * As "program+0x1234 < program+0x1180": what addr2line -e PROGRAM takes. Returns text, whose room is
+ * As "program+0x1234 (main) < program+0x1180": what addr2line -e PROGRAM takes, with the names of functions that the
+ * program exports (-rdynamic), or a library. Returns text, whose room is
  * ND_CHECK_PLACE_OCTETS; "an unknown place" where there is no frame.
  */
 const char *nd_check_place_text(const struct nd_check_place *place, char *text);

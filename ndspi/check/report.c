@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { HAPPENED = 512 };
+
 static const struct {
     const char *rule, *advice;
 } texts[] = {
@@ -42,18 +44,35 @@ static bool first_time(enum nd_check_rule rule, const char *call, const void *ob
     return true;
 }
 
+/* Where the program goes on no debugger shows the call. A report of another thread, or of a later call, has no site. */
+static void add_site(const char *call, char *text, size_t room)
+{
+    const struct nd_check_call *current = nd_check_current();
+    char place[ND_CHECK_PLACE_OCTETS];
+    struct nd_check_place here;
+
+    if (!current || current->name != call || nd_check_mode() != ND_CHECK_LOG ||
+        !nd_check_place_known())
+        return;
+    nd_check_place_here(&here);
+    snprintf(text, room, "; called at %s", nd_check_place_text(&here, place));
+}
+
 void nd_check_tell_locked(enum nd_check_rule rule, const char *call, const char *kind,
     const void *object, const char *format, ...)
 {
-    char happened[512];
+    char happened[HAPPENED + ND_CHECK_PLACE_OCTETS];
     va_list arguments;
+    int length;
 
     lock_assert_held(&nd_check_lock);
     if (!first_time(rule, call, object))
         return;
     va_start(arguments, format);
-    vsnprintf(happened, sizeof(happened), format, arguments);
+    length = vsnprintf(happened, HAPPENED, format, arguments);
     va_end(arguments);
+    if (length >= 0 && length < HAPPENED)
+        add_site(call, happened + length, sizeof(happened) - (size_t)length);
     complaint_write(
         "NDSPI_CHECK", call, kind, object, happened, texts[rule].rule, texts[rule].advice);
 }

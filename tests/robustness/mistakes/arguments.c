@@ -316,5 +316,16 @@ const struct mistake mistakes_of_arguments[] = {
             "IND2QueuePair::Read, IND2QueuePair 0x*: its connection allows no Read: this end's "
             "outbound limit is 0, or the peer's inbound one." NO_READS,
             "Read: ND_INVALID_DEVICE_REQUEST" } },
+    { .name = "site",
+        .words = "the same, where the program goes on: with the call's site",
+        .no_reads = true,
+        .setting = "NDSPI_CHECK=log",
+        .passive = serve,
+        .active = read_unserved,
+        .active_lines = { CHECK
+            "IND2QueuePair::Read, IND2QueuePair 0x*: its connection allows no Read: this end's "
+            "outbound limit is 0, or "
+            "the peer's inbound one; called at **+0x* (mistake_read)**." NO_READS,
+            "Read: ND_INVALID_DEVICE_REQUEST" } },
     { 0 },
 };

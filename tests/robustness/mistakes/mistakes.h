@@ -51,6 +51,8 @@ void mistake_deregister(struct nd2_end *end, IND2MemoryRegion *region);
 void mistake_send(struct nd2_end *end, const void *memory, ULONG octets, UINT32 token);
 void mistake_receive(struct nd2_end *end, void *memory, ULONG octets, UINT32 token);
 void mistake_write(struct nd2_end *end, ULONG octets, uint64_t address, UINT32 token);
-void mistake_read(struct nd2_end *end, ULONG octets, uint64_t address, UINT32 token, UINT32 sink);
+/* Exported by the program, so that the checker finds its name. */
+__attribute__((visibility("default"))) void mistake_read(
+    struct nd2_end *end, ULONG octets, uint64_t address, UINT32 token, UINT32 sink);
 
 #endif
