@@ -46,6 +46,7 @@ static const struct {
     { ND_IO_TIMEOUT, "ND_IO_TIMEOUT",
         "The peer does not answer: does it run, and may it be reached (firewall)?" },
     { ND_NOT_SUPPORTED, "ND_NOT_SUPPORTED", NULL },
+    { (HRESULT)0xC000003Eu, "STATUS_DATA_ERROR", "The message is longer than the peer's Receive." },
     { (HRESULT)0xC00000CCu, "STATUS_BAD_NETWORK_NAME", "No peer can have this address." },
     { ND_INVALID_PARAMETER_1, "ND_INVALID_PARAMETER_1", NULL },
     { ND_INVALID_PARAMETER_2, "ND_INVALID_PARAMETER_2", NULL },

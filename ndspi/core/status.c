@@ -190,10 +190,13 @@ HRESULT nd_status_from_errno(int error)
     row(ND_INVALID_BUFFER_SIZE) row(ND_TOO_MANY_ADDRESSES) row(ND_ADDRESS_ALREADY_EXISTS)        \
     row(ND_CONNECTION_REFUSED) row(ND_CONNECTION_INVALID) row(ND_CONNECTION_ACTIVE)              \
     row(ND_NETWORK_UNREACHABLE) row(ND_HOST_UNREACHABLE) row(ND_CONNECTION_ABORTED)              \
-    row(ND_DEVICE_REMOVED) row(ND_STATUS_ACCESS_DENIED) row(ND_STATUS_DATA_ERROR)                \
-    row(ND_STATUS_BAD_NETWORK_NAME)                                                              \
-    row(ND_STATUS_CONNECTION_DISCONNECTED) row(ND_STATUS_ADDRESS_ALREADY_ASSOCIATED)             \
-    row(ND_STATUS_ADDRESS_NOT_ASSOCIATED)
+    row(ND_DEVICE_REMOVED) row(E_NOINTERFACE) row(E_POINTER)
+
+/* Names of ntstatus.h: ours have ND_ before them. */
+#define NT_NAMES(row)                                                                            \
+    row(STATUS_ACCESS_DENIED) row(STATUS_DATA_ERROR) row(STATUS_BAD_NETWORK_NAME)                \
+    row(STATUS_IMPLEMENTATION_LIMIT) row(STATUS_CONNECTION_DISCONNECTED)                         \
+    row(STATUS_ADDRESS_ALREADY_ASSOCIATED) row(STATUS_ADDRESS_NOT_ASSOCIATED)
 /* clang-format on */
 
 const char *nd_status_name(HRESULT status)
@@ -204,6 +207,9 @@ const char *nd_status_name(HRESULT status)
     } rows[] = {
 #define ROW(code) { code, #code },
         ND_NAMES(ROW)
+#undef ROW
+#define ROW(code) { ND_##code, #code },
+            NT_NAMES(ROW)
 #undef ROW
     };
 

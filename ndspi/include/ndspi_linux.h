@@ -82,8 +82,8 @@ HRESULT NdLinuxDescribeAddresses(ND_LINUX_ADDRESS_CALLBACK tell, VOID *context);
 /*
  * NdLinuxStatusName - the name of a code.
  * status  in: as a method returned it
- * Returns "ND_CONNECTION_REFUSED" and the like, never freed; NULL for a code that NetworkDirect does not have. Any
- * thread.
+ * Returns "ND_CONNECTION_REFUSED" and the like, as ndstatus.h has it; "STATUS_..." and "E_..." for the codes of methods
+ * that are in ntstatus.h and winerror.h alone; never freed; NULL for a code that no method returns. Any thread.
  */
 const char *NdLinuxStatusName(HRESULT status);
 

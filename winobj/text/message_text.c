@@ -150,13 +150,16 @@
     ROW(STATUS_INVALID_PARAMETER, "A parameter is invalid")                                        \
     ROW(STATUS_INVALID_DEVICE_REQUEST, "The request is not valid for the object")                  \
     ROW(STATUS_NO_MEMORY, "There is not enough memory")                                            \
+    ROW(STATUS_ACCESS_DENIED, "Access is denied")                                                  \
     ROW(STATUS_INVALID_PARAMETER_MIX, "The parameters contradict each other")                      \
     ROW(STATUS_DATA_OVERRUN, "The data does not fit what was provided for it")                     \
+    ROW(STATUS_DATA_ERROR, "The peer could not take all of the data")                              \
     ROW(STATUS_SHARING_VIOLATION, "Another process is using it")                                   \
     ROW(STATUS_INSUFFICIENT_RESOURCES, "The device's resources do not suffice")                    \
     ROW(STATUS_DEVICE_NOT_READY, "The device is not ready")                                        \
     ROW(STATUS_IO_TIMEOUT, "The peer did not answer in time")                                      \
     ROW(STATUS_NOT_SUPPORTED, "The request is not supported")                                      \
+    ROW(STATUS_BAD_NETWORK_NAME, "No peer can have this address")                                  \
     ROW(STATUS_INTERNAL_ERROR, "An internal error occurred")                                       \
     ROW(STATUS_INVALID_PARAMETER_1, "The first parameter is invalid")                              \
     ROW(STATUS_INVALID_PARAMETER_2, "The second parameter is invalid")                             \
@@ -178,6 +181,8 @@
     ROW(STATUS_CONNECTION_DISCONNECTED, "The connection was closed")                               \
     ROW(STATUS_CONNECTION_RESET, "The peer closed the connection")                                 \
     ROW(STATUS_CONNECTION_REFUSED, "The peer refused the connection")                              \
+    ROW(STATUS_ADDRESS_ALREADY_ASSOCIATED, "The end has an address already")                       \
+    ROW(STATUS_ADDRESS_NOT_ASSOCIATED, "The end has no address yet")                               \
     ROW(STATUS_CONNECTION_INVALID, "There is no such connection")                                  \
     ROW(STATUS_CONNECTION_ACTIVE, "The connection is in use")                                      \
     ROW(STATUS_NETWORK_UNREACHABLE, "The network cannot be reached")                               \
