@@ -26,6 +26,11 @@ void srd_absent(enum srd_absent what)
     };
     static atomic_bool logged[SRD_ABSENTS];
 
-    if (!atomic_exchange(&logged[what], true))
+    if (atomic_exchange(&logged[what], true))
+        return;
+    /* Libraries for several transports (libfabric, UCX) look for datagrams, and go on without. */
+    if (what == SRD_ABSENT_DATAGRAMS)
+        log_write(LOG_INFO, LOG_SOFT, "%s", lines[what]);
+    else
         log_write(LOG_WARN, LOG_SOFT, "%s", lines[what]);
 }

@@ -14,7 +14,8 @@ enum srd_absent {
 };
 
 /*
- * Writes the line for what at level warn, once per process. The caller fails the program's call; any lock may be held.
+ * Writes the line for what at level warn, once per process; of datagrams at info. The caller fails the program's call;
+ * any lock may be held.
  */
 void srd_absent(enum srd_absent what);
 

@@ -281,6 +281,16 @@ static void end(struct nd_object *object)
     }
 }
 
+static const char *remedy(int error)
+{
+    switch (-error) {
+    case EAGAIN: return "; raise the limit of threads (ulimit -u, pids.max)";
+    case EMFILE:
+    case ENFILE: return "; raise the limit of open files (ulimit -n)";
+    default: return "";
+    }
+}
+
 HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
     const struct nd_dialect *dialect, const struct nd_sink *sink,
     void (*destroy)(struct nd_object *object))
@@ -315,8 +325,7 @@ fini_regions:
 fini_port:
     nd_port_fini(&adapter->port);
     log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot be opened: %s%s", device->name,
-        device->port, strerror(-rc),
-        rc == -EAGAIN ? "; raise the limit of threads (ulimit -u, pids.max)" : "");
+        device->port, strerror(-rc), remedy(rc));
     return nd_status_from_errno(rc);
 }
 

@@ -114,6 +114,27 @@ static int end(const struct stat_snapshot *snapshot, bool written)
     return standard_end("ndstat", snapshot->damaged ? STATUS_FAILED : 0, STATUS_FAILED);
 }
 
+/* Says which of the processes asked for are not there; returns whether any is. */
+static bool tell_missing(const struct options *options, const struct stat_snapshot *snapshot)
+{
+    bool missing = false;
+
+    for (size_t i = 0; i < options->n_wanted; i++) {
+        size_t row = 0;
+
+        while (row < snapshot->count && snapshot->rows[row].process != options->wanted[i])
+            row++;
+        if (row < snapshot->count)
+            continue;
+        fprintf(stderr,
+            "ndstat: process %u has no adapter open, or is another user's, whose processes are not "
+            "shown\n",
+            (unsigned)options->wanted[i]);
+        missing = true;
+    }
+    return missing;
+}
+
 static int show_once(const struct options *options)
 {
     struct stat_snapshot snapshot;
@@ -128,10 +149,11 @@ static int show_once(const struct options *options)
         stat_prometheus(stdout, &snapshot, STAT_SYSFS);
     else if (snapshot.count)
         stat_table(stdout, &snapshot, STAT_SYSFS, options->all);
-    else
-        fprintf(stderr, "ndstat: %s has an adapter open\n",
-            options->n_wanted ? "none of these processes" : "no process of this user");
+    else if (!options->n_wanted)
+        fprintf(stderr, "ndstat: no process of this user has an adapter open\n");
     status = end(&snapshot, written);
+    if (tell_missing(options, &snapshot) && !status)
+        status = STATUS_FAILED;
     stat_free(&snapshot);
     return status;
 }

@@ -6,6 +6,8 @@
 #include "tests/robustness/mistakes/mistakes.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define CALL(object, method, ...) (object)->lpVtbl->method((object), ##__VA_ARGS__)
 #define SAY(object, method, ...)  mistake_say(#method, CALL(object, method, ##__VA_ARGS__))
@@ -203,6 +205,29 @@ static void query_another_version(struct nd2_end *end, const struct mistake_offe
     SAY(end->adapter, Query, &info, &size);
 }
 
+/* ---- the process ---- */
+
+/* With no descriptor left, and with one. */
+static void open_with_few_descriptors(struct nd2_end *end, const struct mistake_offer *offer)
+{
+    const struct sockaddr_in local = nd_end_address(0, 0);
+    struct rlimit limit;
+    int next = dup(STDOUT_FILENO);
+    IND2Adapter *adapter;
+
+    (void)end;
+    (void)offer;
+    close(next);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    for (rlim_t few = 0; few < 2; few++) {
+        limit.rlim_cur = (rlim_t)next + few;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        mistake_say(
+            "NdOpenAdapter", NdOpenAdapter(&IID_IND2Adapter, (const struct sockaddr *)&local,
+                                 sizeof(local), (void **)&adapter));
+    }
+}
+
 #define CHECKED(name_, words_, ...)                                                                \
     {                                                                                              \
         .name = #name_, .words = words_, .setting = "NDSPI_CHECK=1", .passive = serve,             \
@@ -306,6 +331,18 @@ const struct mistake mistakes_of_arguments[] = {
         CHECK "IND2Adapter::Query, IND2Adapter 0x*: InfoVersion is 0x3, and ND_VERSION_2 is "
               "0x20000." SIZE_RULE,
         "Query: ND_NOT_SUPPORTED"),
+    { .name = "few_descriptors",
+        .words = "NdOpenAdapter without descriptors",
+        .passive = serve,
+        .active = open_with_few_descriptors,
+        .active_lines = { "ndspi: error: device: cannot scan the host's addresses now: Too many "
+                          "open files; raise the "
+                          "limit of open files (ulimit -n)",
+            "NdOpenAdapter: ND_INSUFFICIENT_RESOURCES",
+            "ndspi: error: device: softrdma0 port 1 cannot be opened: Too many open files; raise "
+            "the limit of open "
+            "files (ulimit -n)",
+            "NdOpenAdapter: ND_INSUFFICIENT_RESOURCES" } },
     { .name = "read_unserved",
         .words = "a Read where the peer serves none",
         .no_reads = true,
