@@ -4,6 +4,9 @@
 # applied; which changes are made by rule, and which of these survive.
 # usage: itself.sh WORK-DIR
 set -euo pipefail
+# git rebase -x, or a hook, in a linked worktree exports GIT_DIR: "git init" would be about that repository.
+# shellcheck disable=SC2046
+! command -v git > /dev/null || unset $(git rev-parse --local-env-vars)
 here=$(dirname "$(readlink -f "$0")")
 work=$1
 rm -rf "$work"

@@ -3,6 +3,9 @@
 # toolchain/check finds what is planted in a tree of one file, names its place, and passes the tree without it.
 # usage: check.sh WORK-DIR
 set -euo pipefail
+# git rebase -x, or a hook, in a linked worktree exports GIT_DIR: "git init" would be about that repository.
+# shellcheck disable=SC2046
+! command -v git > /dev/null || unset $(git rev-parse --local-env-vars)
 check=$(dirname "$(readlink -f "$0")")/../../toolchain/check
 rm -rf "$1"
 mkdir -p "$1"/tree/toolchain
