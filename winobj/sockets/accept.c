@@ -4,6 +4,7 @@
  * named takes its place (dup3), so the SOCKET, its port and its key stay.
  */
 #include "winobj/sockets/blocked.h"
+#include "winobj/sockets/network_events.h"
 #include "winobj/sockets/object.h"
 
 #include <mswsock.h>
@@ -140,7 +141,7 @@ static LONG take_locked(struct win_socket *listener, struct win_accept *accept,
             status = win_socket_replace_locked(socket, fd) ? STATUS_INSUFFICIENT_RESOURCES
                                                            : STATUS_SUCCESS;
             socket->called = false;
-            win_blocked_connected(socket->fd);
+            win_blocked_connected(socket->fd, false);
             close(fd);
         }
     }
@@ -265,6 +266,7 @@ static int listen_begin(struct win_socket *listener)
         lock_acquire(&listener->lock);
         error = listener->closed ? -EBADF : win_socket_watch_locked(listener, EPOLLIN);
         lock_release(&listener->lock);
+        atomic_store(&listener->blocked, !(flags & O_NONBLOCK));
         atomic_store(&listener->listening, !error);
     }
     lock_release(&listener->accept_lock);
@@ -401,6 +403,8 @@ BOOL PASCAL AcceptEx(SOCKET listener, SOCKET socket, PVOID buffer, DWORD data_by
         accept->local_bytes = local_bytes;
         accept->remote_bytes = remote_bytes;
         error = accept_start(from, to, accept, overlapped);
+        if (win_blocked_selected(win_blocked_calls(from->fd)))
+            win_network_events_called(from->fd, FD_ACCEPT, 0);
     } else {
         error = overlapped ? WSAENOBUFS : ERROR_INVALID_PARAMETER;
     }

@@ -17,10 +17,12 @@
 
 enum { CHUNK = 1024, CHUNKS = WIN_DESCRIPTORS / CHUNK };
 
-/* In a word of calls: how many there are, and CLOSING, and SHARED. */
-#define CLOSING 0x80000000u
-#define SHARED  0x40000000u
-#define CALLS   0x3fffffffu
+/* In a word of calls: how many there are, and what is known of the socket. */
+#define CLOSING  0x80000000u
+#define SHARED   0x40000000u
+#define SELECTED 0x20000000u
+#define CALLED   0x10000000u /* connected by connect */
+#define CALLS    0x0fffffffu
 
 /*
  * In ms: how long a close of the number's last socket is waited for. One that takes longer lingers (SO_LINGER), when
@@ -88,6 +90,24 @@ bool win_blocked_end(_Atomic uint32_t *calls)
     return now & CLOSING;
 }
 
+bool win_blocked_is_closing(const _Atomic uint32_t *calls)
+{
+    return calls && (atomic_load(calls) & CLOSING);
+}
+
+bool win_blocked_selected(const _Atomic uint32_t *calls)
+{
+    return calls && (atomic_load_explicit(calls, memory_order_relaxed) & SELECTED);
+}
+
+void win_blocked_select(int fd)
+{
+    struct entry *entry = entry_of(fd);
+
+    if (entry)
+        atomic_fetch_or(&entry->calls, SELECTED);
+}
+
 /* Shuts down again and again: a call may have begun that has not reached the kernel yet. */
 static void end_calls(int fd, _Atomic uint32_t *calls)
 {
@@ -134,12 +154,24 @@ static uint32_t seconds_now(void)
     return (uint32_t)now.tv_sec;
 }
 
-void win_blocked_connected(int fd)
+void win_blocked_connected(int fd, bool by_connect)
 {
     struct entry *entry = entry_of(fd);
 
-    if (entry)
-        atomic_store_explicit(&entry->connected, seconds_now(), memory_order_relaxed);
+    if (!entry)
+        return;
+    atomic_store_explicit(&entry->connected, seconds_now(), memory_order_relaxed);
+    if (by_connect)
+        atomic_fetch_or(&entry->calls, CALLED);
+    else if (atomic_load_explicit(&entry->calls, memory_order_relaxed) & CALLED)
+        atomic_fetch_and(&entry->calls, ~CALLED);
+}
+
+bool win_blocked_called(int fd)
+{
+    struct entry *entry = entry_of(fd);
+
+    return entry && (atomic_load_explicit(&entry->calls, memory_order_relaxed) & CALLED);
 }
 
 uint32_t win_blocked_connected_for(int fd)

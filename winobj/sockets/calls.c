@@ -7,9 +7,11 @@
 #include "winobj/sockets/calls.h"
 
 #include "winobj/sockets/blocked.h"
+#include "winobj/sockets/network_events.h"
 #include "winobj/sockets/object.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -30,22 +32,13 @@ static int ended(int result, DWORD error)
     return result;
 }
 
-/* The same for a call that may block: closing the socket ends it. */
-static int ended_with(_Atomic uint32_t *calls, int result)
+/* Of one that sends or receives; event: the network event that it enables again. Closing the socket ends it. */
+static ssize_t transferred(int fd, _Atomic uint32_t *calls, ssize_t result, LONG event)
 {
     const int error = errno;
 
-    if (win_blocked_end(calls) && result < 0)
-        return win_winsock_fail(WSAEINTR);
-    errno = error;
-    return ended(result, 0);
-}
-
-/* Of one that sends or receives. */
-static ssize_t transferred(int fd, _Atomic uint32_t *calls, ssize_t result)
-{
-    const int error = errno;
-
+    if (win_blocked_selected(calls))
+        win_network_events_called(fd, event, result < 0 ? error : 0);
     if (win_blocked_end(calls) && result <= 0)
         return win_winsock_fail(WSAEINTR);
     if (result < 0)
@@ -116,23 +109,51 @@ int wincompat_listen(int fd, int backlog)
     return ended(listen(fd, backlog), 0);
 }
 
+/* A connection does not block if its listener does not, as the program sees it: AcceptEx makes that non-blocking. */
+static void inherit_blocking(int listener, int fd)
+{
+    const int flags = fcntl(listener, F_GETFL);
+    struct win_socket *found;
+    bool blocks = flags < 0 || !(flags & O_NONBLOCK);
+
+    if (!blocks && (found = win_socket_find((SOCKET)listener))) {
+        blocks = atomic_load(&found->listening) && atomic_load(&found->blocked);
+        win_socket_unref(found);
+    }
+    if (!blocks)
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 /*
- * accept - Linux' own. INVALID_SOCKET with WSANOTINITIALISED, WSAENOTSOCK, WSAEINVAL (listen was not called),
- * WSAEOPNOTSUPP (no stream), WSAEWOULDBLOCK, WSAEMFILE.
+ * accept - Linux' own, but that the connection has the listener's WSAEventSelect and FIONBIO. INVALID_SOCKET with
+ * WSANOTINITIALISED, WSAENOTSOCK, WSAEINVAL (listen was not called), WSAEOPNOTSUPP (no stream), WSAEWOULDBLOCK,
+ * WSAEMFILE.
  */
 int wincompat_accept(int fd, struct sockaddr *address, socklen_t *length)
 {
     _Atomic uint32_t *calls;
-    int accepted;
+    int accepted, error;
+    bool selected;
 
     if (!win_winsock_started())
         return -1;
     calls = win_blocked_begin(fd);
-    if ((accepted = accept(fd, address, length)) >= 0) {
+    accepted = accept(fd, address, length);
+    error = errno;
+    selected = win_blocked_selected(calls);
+    if (accepted >= 0) {
         win_socket_new(accepted);
-        win_blocked_connected(accepted);
+        win_blocked_connected(accepted, false);
+        inherit_blocking(fd, accepted);
+        if (selected)
+            win_network_events_accepted(fd, accepted);
     }
-    return ended_with(calls, accepted);
+    if (selected)
+        win_network_events_called(fd, FD_ACCEPT, 0);
+    if (win_blocked_end(calls) && accepted < 0)
+        return win_winsock_fail(WSAEINTR);
+    errno = error;
+    return ended(accepted, 0);
 }
 
 /*
@@ -143,18 +164,26 @@ int wincompat_accept(int fd, struct sockaddr *address, socklen_t *length)
 int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
     _Atomic uint32_t *calls;
-    int result, error;
+    int result, error, tries = 0;
+    bool selected;
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
     if (!is_whole(address, length))
         return SOCKET_ERROR;
     calls = win_blocked_begin(fd);
-    result = connect(fd, address, length);
+    if ((selected = win_blocked_selected(calls)))
+        win_network_events_connects(fd);
+    do /* the first call after a failed connect reports only that failure */
+        result = connect(fd, address, length);
+    while (result && errno == ECONNABORTED && tries++ == 0);
     error = errno;
+    if (!result || error == EINPROGRESS)
+        win_blocked_connected(fd, true); /* or soon: the time of one that goes on */
+    if (selected)
+        win_network_events_called(fd, 0, 0);
     if (win_blocked_end(calls) && result)
         return win_winsock_fail(WSAEINTR);
-    win_blocked_connected(fd); /* or soon: the time of one that goes on */
     errno = error;
     return result ? win_winsock_fail_errno() : 0;
 }
@@ -171,7 +200,7 @@ ssize_t wincompat_send(int fd, const void *buffer, size_t bytes, int flags)
     if (!win_winsock_started())
         return SOCKET_ERROR;
     calls = win_blocked_begin(fd);
-    return transferred(fd, calls, send(fd, buffer, bytes, flags | MSG_NOSIGNAL));
+    return transferred(fd, calls, send(fd, buffer, bytes, flags | MSG_NOSIGNAL), FD_WRITE);
 }
 
 ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
@@ -182,7 +211,8 @@ ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
     if (!win_winsock_started())
         return SOCKET_ERROR;
     calls = win_blocked_begin(fd);
-    return transferred(fd, calls, sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length));
+    return transferred(
+        fd, calls, sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length), FD_WRITE);
 }
 
 /*
@@ -210,7 +240,7 @@ ssize_t wincompat_recvfrom(
         errno = EMSGSIZE;
         result = -1;
     }
-    return transferred(fd, calls, result);
+    return transferred(fd, calls, result, flags & MSG_OOB ? FD_OOB : FD_READ);
 }
 
 ssize_t wincompat_recv(int fd, void *buffer, size_t bytes, int flags)

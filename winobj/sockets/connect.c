@@ -69,7 +69,7 @@ void win_socket_connect_advance_locked(struct win_socket *socket)
     if (!is_connected(socket))
         return;
     win_socket_fresh(socket);
-    win_blocked_connected(socket->fd);
+    win_blocked_connected(socket->fd, true);
     socket->called = true;
     request->to_length = 0;
     socket->connect = NULL;

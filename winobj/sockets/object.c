@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* object.c - the life of a socket as an overlapped file: made at the first use, ended by closesocket or CloseHandle. */
 #include "winobj/sockets/blocked.h"
+#include "winobj/sockets/network_events.h"
 #include "winobj/sockets/object.h"
 
 #include "winobj/handles/descriptor.h"
@@ -37,6 +38,7 @@ static void io_closed(struct win_file *file)
     lock_acquire(&socket->lock);
     socket->closed = true;
     win_socket_cancel_locked(socket);
+    win_network_events_close_locked(socket);
     lock_release(&socket->lock);
     win_socket_accept_abandon(socket);
     win_socket_accept_close(socket);
@@ -70,6 +72,7 @@ static void io_forked(struct win_file *file)
     socket->connect = NULL;
     socket->accept = NULL;
     socket->listener = NULL;
+    socket->network.mask = 0;
     socket->acceptable = true;
     win_socket_fresh(socket);
     if (added)

@@ -59,6 +59,17 @@ struct win_accept {
     DWORD data_bytes, local_bytes, remote_bytes;
 };
 
+/* WSAEventSelect (network_events.h); FD_* bits. */
+struct win_network {
+    struct win_object *event; /* a reference; NULL: mask is 0 */
+    LONG mask;                /* what the program wants to know */
+    LONG recorded;            /* what it has not been told yet */
+    LONG reported;            /* what is not recorded until a call enables it again */
+    bool sent; /* such a call was a send, after which only WSAEventSelect records FD_WRITE again */
+    int errors[FD_MAX_EVENTS];
+    int failure; /* Winsock's error of the last connect; the kernel tells it only once */
+};
+
 struct win_socket {
     struct win_file *file; /* whose room this is; its references are the socket's */
     HANDLE handle;         /* of the file */
@@ -79,12 +90,14 @@ struct win_socket {
     struct win_socket_request
         *connect; /* ConnectEx, until the connection is there; then it is in sends */
     bool called;  /* connected by ConnectEx, not by AcceptEx */
+    struct win_network network;
     /* the AcceptEx that this socket is for, and its listener, a reference; the former under its accept_lock, too */
     struct win_accept *accept;
     struct win_socket *listener;
 
     struct lock accept_lock; /* LOCK_WIN_LISTENER: all below */
     atomic_bool listening;   /* AcceptEx has been called; read without the lock */
+    atomic_bool blocked;     /* it blocked before that */
     bool accepts_closed;
     bool acceptable; /* as far as known */
     struct list_head accepts,

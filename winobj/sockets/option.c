@@ -4,6 +4,7 @@
 
 #include "winobj/sockets/blocked.h"
 #include "winobj/sockets/calls.h"
+#include "winobj/sockets/network_events.h"
 
 #include <mstcpip.h>
 #include <mswsock.h>
@@ -204,9 +205,11 @@ static int set_reuse(int fd, const struct option *option, uint32_t value)
 
 static int get_error(int fd, const struct option *option, uint32_t *value)
 {
-    const int result = get_value(fd, option, value);
+    const int failure = win_network_events_failure(fd), result = get_value(fd, option, value);
 
-    if (!result && *value)
+    if (!result && failure)
+        *value = (uint32_t)failure;
+    else if (!result && *value)
         *value = win_winsock_error_of((int)*value);
     return result;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* queue.c - the requests of a socket that wait: they are tried in their order when the socket is ready. */
+#include "winobj/sockets/network_events.h"
 #include "winobj/sockets/object.h"
 
 #include <errno.h>
@@ -183,6 +184,7 @@ void win_socket_ready(struct reactor_source *source, uint32_t events, enum react
     if (events & (EPOLLPRI | ENDED))
         socket->whole_reads = true;
     win_socket_advance_locked(socket);
+    win_network_events_ready_locked(socket);
     if ((listener = socket->listener))
         win_socket_ref(listener);
     lock_release(&socket->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* socket.c - socket functions that Linux has under another name. A SOCKET is a descriptor. */
 #include "winobj/sockets/blocked.h"
+#include "winobj/sockets/network_events.h"
 #include "winobj/sockets/object.h"
 
 #include <errno.h>
@@ -84,7 +85,8 @@ static uint64_t integer_load(const void *from, size_t bytes)
 /*
  * ioctlsocket - FIONBIO: the socket does not block when the argument is not 0; FIONREAD: how many bytes can be read;
  * SIOCATMARK: whether no urgent data wait to be read.
- * SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT, WSAEOPNOTSUPP (another command).
+ * SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT, WSAEOPNOTSUPP (another command), WSAEINVAL (the
+ * socket is to block, and has network events of WSAEventSelect).
  */
 int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, size_t bytes)
 {
@@ -98,6 +100,8 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
     value = integer_load(argument, bytes) != 0;
     if (command != FIONBIO && command != FIONREAD && command != SIOCATMARK)
         return win_winsock_fail(WSAEOPNOTSUPP);
+    if (command == FIONBIO && !value && win_network_events_selected((int)socket))
+        return win_winsock_fail(WSAEINVAL);
     if (ioctl((int)socket, (unsigned long)command, &value))
         return win_winsock_fail_errno();
     wide = command == SIOCATMARK
@@ -107,6 +111,12 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
         memcpy(argument, &wide, bytes > sizeof(wide) ? sizeof(wide) : bytes);
     SetLastError(ERROR_SUCCESS);
     return 0;
+}
+
+/* __WSAFDIsSet - FD_ISSET as a function: whether a socket is in a set; 0 for a number that none can have there. */
+int PASCAL __WSAFDIsSet(SOCKET socket, fd_set *set)
+{
+    return set && socket < FD_SETSIZE && FD_ISSET((int)socket, set);
 }
 
 /* A call on each socket of a set begins, or ends; the latter tells in *closing whether one is being closed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* transfer.c - octets in and out: WSASend, WSASendTo, WSARecv, WSARecvFrom, and ReadFile and WriteFile on sockets. */
 #include "winobj/sockets/blocked.h"
+#include "winobj/sockets/network_events.h"
 #include "winobj/sockets/object.h"
 
 #include "winobj/status.h"
@@ -148,6 +149,8 @@ static int receive_now(
     LONG status;
 
     receive_once(socket, request, 0, &status);
+    if (win_blocked_selected(calls))
+        win_network_events_called(fd, request->flags & MSG_OOB ? FD_OOB : FD_READ, 0);
     if (win_blocked_end(calls) && !request->done) {
         free(request);
         return win_winsock_fail(WSAEINTR);
@@ -182,6 +185,8 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
         else if (errno != EINTR)
             status = win_socket_status(socket, errno);
     } while (!status && (bytes < 0 || request->done < request->total));
+    if (win_blocked_selected(calls))
+        win_network_events_called(fd, FD_WRITE, status == WIN_SOCKET_PENDING ? EAGAIN : 0);
     closing = win_blocked_end(calls) && status;
     if (status == WIN_SOCKET_PENDING && request->done)
         status = STATUS_SUCCESS;
@@ -198,15 +203,21 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
 static LONG start(struct win_socket *socket, struct win_socket_request *request, bool receives,
     OVERLAPPED *overlapped, DWORD *done)
 {
+    const int fd = socket->fd;
     DWORD error =
         win_request_begin(socket->file, &request->base, &win_socket_request_ops, overlapped);
+    LONG status;
 
     if (error) {
         free(request);
         return error == ERROR_INVALID_HANDLE ? STATUS_INVALID_HANDLE
                                              : STATUS_INSUFFICIENT_RESOURCES;
     }
-    return win_socket_submit(socket, request, receives ? &socket->receives : &socket->sends, done);
+    status =
+        win_socket_submit(socket, request, receives ? &socket->receives : &socket->sends, done);
+    if (win_blocked_selected(win_blocked_calls(fd)))
+        win_network_events_called(fd, receives ? FD_READ : FD_WRITE, 0);
+    return status;
 }
 
 static int result_of(LONG status, DWORD done, DWORD *bytes)

@@ -69,7 +69,7 @@ C_ASSERT(sizeof(SOCKADDR_INET) == 28);
 #define MSG_PARTIAL 0x8000
 
 typedef struct timeval TIMEVAL, *PTIMEVAL, *LPTIMEVAL;
-typedef fd_set *PFD_SET, *LPFD_SET;
+typedef fd_set FD_SET, *PFD_SET, *LPFD_SET; /* FD_SET(socket, set) is a macro beside */
 typedef struct _WSABUF {
     ULONG len;
     CHAR *buf;

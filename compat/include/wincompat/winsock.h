@@ -5,6 +5,7 @@
 
 #include <wincompat/catalogue.h>
 #include <wincompat/socket_calls.h>
+#include <wincompat/socket_events.h>
 
 WINCOMPAT_BEGIN
 
@@ -133,6 +134,8 @@ WINOBJ_API int WSAAPI wincompat_select(
 #ifndef NDSPI_NO_CRT
 #define select(...) wincompat_select(__VA_ARGS__)
 #endif
+/* FD_ISSET as a function. */
+WINOBJ_API int PASCAL __WSAFDIsSet(SOCKET socket, fd_set *set);
 
 WINCOMPAT_END
 
