@@ -50,7 +50,7 @@ nd_forward(SPELLED Psapi.h TO psapi.h ABOUT "the header in another case")
 nd_forward(AS ws2def.h TO wincompat/socket.h ABOUT "socket addresses, and the Windows base")
 nd_forward(AS winsock2.h ws2spi.h SPELLED WinSock2.h Winsock2.h WS2spi.h Ws2spi.h TO wincompat/winsock.h
     ABOUT "socket addresses, Winsock functions, and the Windows base")
-nd_forward(AS ws2tcpip.h SPELLED WS2tcpip.h Ws2tcpip.h TO ws2ipdef.h wincompat/addrinfo.h
+nd_forward(AS ws2tcpip.h SPELLED WS2tcpip.h Ws2tcpip.h TO wincompat/addrinfo.h ws2ipdef.h
     ABOUT "socket addresses, names of hosts, Winsock functions, and the Windows base")
 nd_forward(AS mswsock.h TO wincompat/mswsock.h ABOUT "the extension functions of Winsock")
 

@@ -47,6 +47,20 @@ static ssize_t transferred(int fd, _Atomic uint32_t *calls, ssize_t result, LONG
     return result;
 }
 
+/* Whether a transfer that failed is to be made again: the error is that of an older datagram (SIO_UDP_CONNRESET). */
+static bool is_old_error(int fd, ssize_t result)
+{
+    struct win_socket *found;
+    bool again;
+
+    if (result >= 0 || errno != ECONNREFUSED || !(found = win_socket_find((SOCKET)fd)))
+        return false;
+    again = win_socket_again(found, ECONNREFUSED);
+    win_socket_unref(found);
+    errno = ECONNREFUSED;
+    return again;
+}
+
 /* Whether an address has as many octets as its family's; WSAEFAULT. */
 static bool is_whole(const struct sockaddr *address, socklen_t length)
 {
@@ -193,26 +207,24 @@ int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
  * WSAEWOULDBLOCK, WSAETIMEDOUT (SO_SNDTIMEO), WSAECONNRESET, WSAECONNABORTED, WSAEMSGSIZE, WSAEFAULT, WSAENETUNREACH,
  * WSAEHOSTUNREACH.
  */
-ssize_t wincompat_send(int fd, const void *buffer, size_t bytes, int flags)
-{
-    _Atomic uint32_t *calls;
-
-    if (!win_winsock_started())
-        return SOCKET_ERROR;
-    calls = win_blocked_begin(fd);
-    return transferred(fd, calls, send(fd, buffer, bytes, flags | MSG_NOSIGNAL), FD_WRITE);
-}
-
 ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
     const struct sockaddr *to, socklen_t length)
 {
     _Atomic uint32_t *calls;
+    ssize_t result;
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
     calls = win_blocked_begin(fd);
-    return transferred(
-        fd, calls, sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length), FD_WRITE);
+    do
+        result = sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length);
+    while (is_old_error(fd, result));
+    return transferred(fd, calls, result, FD_WRITE);
+}
+
+ssize_t wincompat_send(int fd, const void *buffer, size_t bytes, int flags)
+{
+    return wincompat_sendto(fd, buffer, bytes, flags, NULL, 0);
 }
 
 /*
@@ -234,7 +246,10 @@ ssize_t wincompat_recvfrom(
     if (!win_winsock_started())
         return SOCKET_ERROR;
     calls = win_blocked_begin(fd);
-    if ((result = recvmsg(fd, &message, flags)) >= 0 && from && length)
+    do
+        result = recvmsg(fd, &message, flags);
+    while (is_old_error(fd, result));
+    if (result >= 0 && from && length)
         *length = message.msg_namelen;
     if (result >= 0 && (message.msg_flags & MSG_TRUNC) && !(flags & MSG_TRUNC)) {
         errno = EMSGSIZE;

@@ -115,6 +115,8 @@ static int extension_query(const GUID *id, DWORD bytes, struct answer *answer)
         { WSAID_GETACCEPTEXSOCKADDRS, (void (*)(void))GetAcceptExSockaddrs },
         { WSAID_CONNECTEX, (void (*)(void))win_connect_ex },
         { WSAID_DISCONNECTEX, (void (*)(void))win_disconnect_ex },
+        { WSAID_WSARECVMSG, (void (*)(void))win_receive_message },
+        { WSAID_WSASENDMSG, (void (*)(void))WSASendMsg },
     };
 
     if (!id || bytes < sizeof(*id) || !answer->out || answer->room < sizeof(void *))
@@ -139,6 +141,22 @@ static int keepalive_set(SOCKET socket, const void *values, DWORD bytes)
     return win_socket_keepalive((int)socket, &copy);
 }
 
+/* SIO_UDP_CONNRESET: whether a call fails because a host refused a datagram that was sent before. */
+static int connreset_set(SOCKET number, const void *value, DWORD bytes)
+{
+    struct win_socket *socket;
+    BOOL reports;
+
+    if (!value || bytes < sizeof(reports))
+        return win_winsock_fail(WSAEFAULT);
+    memcpy(&reports, value, sizeof(reports));
+    if (!(socket = win_socket_get(number)))
+        return SOCKET_ERROR;
+    atomic_store(&socket->quiet, !reports);
+    win_socket_unref(socket);
+    return 0;
+}
+
 /* SIO_ADDRESS_LIST_CHANGE: a request that the next change of an address of the host ends. */
 static int address_list_change(SOCKET number, LPWSAOVERLAPPED overlapped)
 {
@@ -161,6 +179,8 @@ static int address_list_change(SOCKET number, LPWSAOVERLAPPED overlapped)
  *             SIO_ADDRESS_LIST_QUERY: out receives a SOCKET_ADDRESS_LIST of the socket's family;
  *             SIO_GET_EXTENSION_FUNCTION_POINTER: in is a WSAID_*, out receives the pointer;
  *             SIO_KEEPALIVE_VALS: in is a struct tcp_keepalive; its times are rounded up to seconds;
+ *             SIO_UDP_CONNRESET: in is a BOOL, FALSE: calls on a connected socket of datagrams do not fail because a
+ *             host refused an older one; those on another one never do;
  *             SIO_ADDRESS_LIST_CHANGE: the request ends when the host gets or loses an address
  * returned    out: the bytes written, or needed where out was too small; NULL with SIO_ADDRESS_LIST_CHANGE
  * overlapped  NULL; of SIO_ADDRESS_LIST_CHANGE: its request
@@ -195,6 +215,7 @@ int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID
         result = address_list_query(family, &answer);
         break;
     case SIO_GET_EXTENSION_FUNCTION_POINTER: result = extension_query(in, in_bytes, &answer); break;
+    case SIO_UDP_CONNRESET: result = connreset_set(socket, in, in_bytes); break;
     case SIO_KEEPALIVE_VALS: result = keepalive_set(socket, in, in_bytes); break;
     default: return win_winsock_fail(WSAEOPNOTSUPP);
     }

@@ -43,6 +43,9 @@ struct win_socket_request {
     DWORD result_flags;
     struct sockaddr *from; /* of the program; may be NULL */
     INT *from_length;
+    WSAMSG *message; /* of the program: WSARecvMsg fills it; may be NULL */
+    void *control;   /* of the program: ancillary data, in or out; may be NULL */
+    size_t control_bytes;
     socklen_t to_length; /* 0: no address */
     struct sockaddr_storage to;
     struct iovec parts[];
@@ -79,6 +82,7 @@ struct win_socket {
     _Atomic int64_t send_buffer,
         receive_buffer;           /* 1 more than what the program asked for; 0: nothing */
     atomic_bool exclusive;        /* SO_EXCLUSIVEADDRUSE */
+    atomic_bool quiet;            /* SIO_UDP_CONNRESET: a refused datagram fails no call */
     struct reactor_source source; /* while added it holds a reference to the file */
 
     struct lock lock; /* LOCK_WIN_SOCKET: all below */
@@ -160,6 +164,22 @@ void win_socket_accept_abandon(struct win_socket *socket);
 /* Cancels all AcceptEx of a listener. */
 void win_socket_accept_close(struct win_socket *listener);
 
+/*
+ * The socket of a transfer; NULL with the Winsock error, also of the arguments that all have. bytes: where the call
+ * puts how many there were.
+ */
+struct win_socket *win_socket_checked(SOCKET socket, const WSABUF *buffers, DWORD count,
+    const void *bytes, const void *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+/*
+ * Do what a request is for, at once or, if overlapped is not NULL, by and by; they consume it. Return 0, or
+ * SOCKET_ERROR with the error.
+ * flags  out: when the call returns 0
+ */
+int win_socket_receive(struct win_socket *socket, struct win_socket_request *request,
+    DWORD *received, DWORD *flags, OVERLAPPED *overlapped);
+int win_socket_send(struct win_socket *socket, struct win_socket_request *request, DWORD *sent,
+    OVERLAPPED *overlapped);
+
 /* A request with room for the program's buffers; NULL: no memory. */
 struct win_socket_request *win_socket_request_new(const WSABUF *buffers, DWORD count);
 extern const struct win_request_ops win_socket_request_ops;
@@ -175,6 +195,9 @@ void win_socket_cancel_locked(struct win_socket *socket);
 void win_socket_end_locked(
     struct win_socket *socket, struct win_socket_request *request, LONG status);
 
+/* Whether a call that failed with this errno is to be made again: it was interrupted, or concerns an older datagram. */
+bool win_socket_again(const struct win_socket *socket, int error);
+
 /* result.c */
 
 /* What a request on the socket ends with for an errno. */
@@ -189,6 +212,10 @@ int win_socket_end(LONG status);
 /* option.c: the times of a socket's keep-alive probes. Returns 0, or SOCKET_ERROR with the error. */
 struct tcp_keepalive;
 int win_socket_keepalive(int fd, const struct tcp_keepalive *values);
+
+/* message.c; programs get it by WSAIoctl. */
+INT PASCAL win_receive_message(SOCKET socket, LPWSAMSG message, LPDWORD received,
+    LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 
 /* connect.c; programs get them by WSAIoctl. */
 BOOL PASCAL win_connect_ex(SOCKET socket, const struct sockaddr *name, int name_length,

@@ -100,10 +100,15 @@ static int get_time(int fd, const struct option *option, uint32_t *value)
     return 0;
 }
 
+/* Linux' struct linger, which is Windows' in programs. */
+struct linux_linger {
+    int l_onoff, l_linger;
+};
+
 /* Two u_short: whether it lingers, for how many seconds. */
 static int set_linger(int fd, const struct option *option, uint32_t value)
 {
-    const struct linger linger = { LOWORD(value) != 0, HIWORD(value) };
+    const struct linux_linger linger = { LOWORD(value) != 0, HIWORD(value) };
 
     return (setsockopt)(fd, option->level, option->linux_name, &linger, sizeof(linger))
                ? win_winsock_fail_errno()
@@ -112,7 +117,7 @@ static int set_linger(int fd, const struct option *option, uint32_t value)
 
 static int get_linger(int fd, const struct option *option, uint32_t *value)
 {
-    struct linger linger = { 0, 0 };
+    struct linux_linger linger = { 0, 0 };
     socklen_t length = sizeof(linger);
 
     if ((getsockopt)(fd, option->level, option->linux_name, &linger, &length))
@@ -289,6 +294,8 @@ static const struct option options[] = {
     { SOL_SOCKET, SO_MAX_MSG_SIZE,           0,               4, false, NULL,            get_message_size },
     { SOL_SOCKET, SO_OPENTYPE,               0,               4, false, set_open_type,   get_open_type },
     { SOL_SOCKET, SO_CONNECT_TIME,           0,               4, false, NULL,            get_connect_time },
+    { SOL_SOCKET, SO_PROTOCOL_INFOA,         0,               0, false, NULL,            get_none },
+    { SOL_SOCKET, SO_PROTOCOL_INFOW,         0,               0, false, NULL,            get_none },
     { SOL_SOCKET, SO_UPDATE_ACCEPT_CONTEXT,  0, sizeof(SOCKET), false, set_context,     get_none },
     { SOL_SOCKET, SO_UPDATE_CONNECT_CONTEXT, 0,               0, false, set_context,     get_none },
     { IPPROTO_TCP, TCP_NODELAY,              TCP_NODELAY,     1, true,  set_bool,        get_bool },
@@ -355,9 +362,9 @@ int WSAAPI wincompat_setsockopt(SOCKET socket, int level, int option, const void
             return win_winsock_fail(WSAENOPROTOOPT);
         if (found->least && (!value || bytes < found->least))
             return win_winsock_fail(WSAEFAULT);
-        if (found->set == set_linger && bytes >= (int)sizeof(struct linger))
-            word = (uint32_t)MAKELONG(((const struct linger *)value)->l_onoff != 0,
-                ((const struct linger *)value)->l_linger);
+        if (found->set == set_linger && bytes >= (int)sizeof(struct linux_linger))
+            word = (uint32_t)MAKELONG(((const struct linux_linger *)value)->l_onoff != 0,
+                ((const struct linux_linger *)value)->l_linger);
         else if (value && bytes > 0)
             memcpy(&word, value, found->one ? 1 : bytes < 4 ? (size_t)bytes : 4);
         if (found->set((int)socket, found, word))
@@ -370,9 +377,9 @@ int WSAAPI wincompat_setsockopt(SOCKET socket, int level, int option, const void
 /* Stores a value as long as Windows does; the length is that of what was stored. */
 static void store(const struct option *option, uint32_t word, void *value, socklen_t *bytes)
 {
-    if (option->get == get_linger && *bytes >= sizeof(struct linger)) {
-        *(struct linger *)value = (struct linger){ LOWORD(word), HIWORD(word) };
-        *bytes = sizeof(struct linger);
+    if (option->get == get_linger && *bytes >= sizeof(struct linux_linger)) {
+        *(struct linux_linger *)value = (struct linux_linger){ LOWORD(word), HIWORD(word) };
+        *bytes = sizeof(struct linux_linger);
         return;
     }
     *bytes = option->one || *bytes < 4 ? 1 : 4;
@@ -381,7 +388,8 @@ static void store(const struct option *option, uint32_t word, void *value, sockl
 
 /*
  * getsockopt - fetches an option, as setsockopt; SO_ERROR is a code of Winsock, SO_CONNECT_TIME the seconds since the
- * socket was connected, -1: it is not.
+ * socket was connected, -1: it is not, SO_PROTOCOL_INFO a WSAPROTOCOL_INFO, whose length is stored where there is less
+ * room.
  * bytes    in: room; out: what was stored, of a BOOL one octet, where Windows stores one
  * Returns  as setsockopt
  */
@@ -394,7 +402,10 @@ int wincompat_getsockopt(int socket, int level, int option, void *value, socklen
         return SOCKET_ERROR;
     if (!value || !bytes || (int)*bytes <= 0)
         return win_winsock_fail(WSAEFAULT);
-    if (!found) {
+    if (level == SOL_SOCKET && (option == SO_PROTOCOL_INFOA || option == SO_PROTOCOL_INFOW)) {
+        if (win_protocol_info(socket, option == SO_PROTOCOL_INFOW, value, bytes))
+            return SOCKET_ERROR;
+    } else if (!found) {
         if ((getsockopt)(socket, level, option, value, bytes))
             return fail_unknown(level);
     } else {

@@ -63,12 +63,14 @@ LONG win_socket_status(const struct win_socket *socket, int error)
         return socket->type == SOCK_DGRAM ? STATUS_PORT_UNREACHABLE : STATUS_CONNECTION_REFUSED;
     case ECONNABORTED: return STATUS_CONNECTION_ABORTED;
     case ETIMEDOUT: return STATUS_IO_TIMEOUT;
+    case EDESTADDRREQ: /* a datagram without an address */
     case ENOTCONN: return STATUS_INVALID_CONNECTION;
     case EISCONN: return STATUS_CONNECTION_ACTIVE;
     case EHOSTDOWN:
     case EHOSTUNREACH: return STATUS_HOST_UNREACHABLE;
     case ENETUNREACH: return STATUS_NETWORK_UNREACHABLE;
     case EADDRINUSE: return STATUS_ADDRESS_ALREADY_EXISTS;
+    case ENODEV: /* no such interface */
     case EADDRNOTAVAIL: return STATUS_INVALID_ADDRESS_COMPONENT;
     case EMSGSIZE: return STATUS_INVALID_BUFFER_SIZE;
     case EFAULT: return STATUS_ACCESS_VIOLATION;
@@ -78,7 +80,6 @@ LONG win_socket_status(const struct win_socket *socket, int error)
     case ENOTSOCK: return STATUS_INVALID_HANDLE;
     case EOPNOTSUPP: return STATUS_NOT_SUPPORTED;
     case EINVAL:
-    case EDESTADDRREQ:
     case EAFNOSUPPORT: return STATUS_INVALID_PARAMETER;
     default: return STATUS_INSUFFICIENT_RESOURCES;
     }

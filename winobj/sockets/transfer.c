@@ -17,7 +17,9 @@ static struct msghdr rest_of(struct win_socket_request *request)
     const unsigned count = request->count - request->next;
 
     return (struct msghdr){ .msg_iov = request->parts + request->next,
-        .msg_iovlen = count < IOV_MAX ? count : IOV_MAX };
+        .msg_iovlen = count < IOV_MAX ? count : IOV_MAX,
+        .msg_control = request->control,
+        .msg_controllen = request->control_bytes };
 }
 
 static void advance(struct win_socket_request *request, size_t bytes)
@@ -36,6 +38,12 @@ static void advance(struct win_socket_request *request, size_t bytes)
 static bool is_stream(const struct win_socket *socket)
 {
     return socket->type == SOCK_STREAM;
+}
+
+bool win_socket_again(const struct win_socket *socket, int error)
+{
+    return error == EINTR ||
+           (error == ECONNREFUSED && !is_stream(socket) && atomic_load(&socket->quiet));
 }
 
 /* A receive of no octets on a stream ends when there are some, or the stream has ended. */
@@ -60,6 +68,18 @@ static void put_address(
     *request->from_length = (INT)length;
 }
 
+/* What WSARecvMsg tells besides; ancillary data that had no room make the call fail, too. */
+static void put_message(
+    struct win_socket_request *request, const struct msghdr *message, LONG *status)
+{
+    if (!request->message)
+        return;
+    request->message->Control.len = (ULONG)message->msg_controllen;
+    request->message->dwFlags = (ULONG)message->msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+    if (message->msg_flags & MSG_CTRUNC)
+        *status = STATUS_BUFFER_OVERFLOW;
+}
+
 /*
  * One recvmsg. Returns what it returns; the status in *status unless the kernel would block. flags: besides the
  * request's
@@ -75,13 +95,14 @@ static ssize_t receive_once(
     message.msg_namelen = sizeof(from);
     do
         bytes = recvmsg(socket->fd, &message, request->flags | flags);
-    while (bytes < 0 && errno == EINTR);
+    while (bytes < 0 && win_socket_again(socket, errno));
     if (bytes < 0) {
         *status = errno == EAGAIN ? WIN_SOCKET_PENDING : win_socket_status(socket, errno);
         return bytes;
     }
     *status = STATUS_SUCCESS;
     advance(request, (size_t)bytes);
+    put_message(request, &message, status);
     if (is_stream(socket))
         return bytes;
     if (message.msg_flags & MSG_TRUNC) {
@@ -134,7 +155,7 @@ LONG win_socket_send_locked(struct win_socket *socket, struct win_socket_request
             advance(request, (size_t)bytes);
         else if (errno == EAGAIN)
             socket->writable = false;
-        else if (errno != EINTR)
+        else if (!win_socket_again(socket, errno))
             return win_socket_status(socket, errno);
     } while (socket->writable && (bytes < 0 || request->done < request->total));
     return bytes < 0 ? WIN_SOCKET_PENDING : STATUS_SUCCESS;
@@ -182,7 +203,7 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
             advance(request, (size_t)bytes);
         else if (errno == EAGAIN)
             status = WIN_SOCKET_PENDING;
-        else if (errno != EINTR)
+        else if (!win_socket_again(socket, errno))
             status = win_socket_status(socket, errno);
     } while (!status && (bytes < 0 || request->done < request->total));
     if (win_blocked_selected(calls))
@@ -229,8 +250,7 @@ static int result_of(LONG status, DWORD done, DWORD *bytes)
     return win_socket_end(status);
 }
 
-/* The socket of a transfer; NULL with the Winsock error, also of the arguments that all have. */
-static struct win_socket *checked(SOCKET socket, const WSABUF *buffers, DWORD count,
+struct win_socket *win_socket_checked(SOCKET socket, const WSABUF *buffers, DWORD count,
     const void *bytes, const void *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     struct win_socket *found = win_socket_get(socket);
@@ -249,6 +269,33 @@ static struct win_socket *checked(SOCKET socket, const WSABUF *buffers, DWORD co
     win_socket_unref(found);
     win_winsock_fail(error);
     return NULL;
+}
+
+int win_socket_receive(struct win_socket *socket, struct win_socket_request *request,
+    DWORD *received, DWORD *flags, OVERLAPPED *overlapped)
+{
+    DWORD done = 0;
+    LONG status;
+
+    request->wants_flags = true;
+    if (!overlapped)
+        return receive_now(socket, request, received, flags);
+    status = start(socket, request, true, overlapped, &done);
+    if (status == STATUS_SUCCESS || status == STATUS_BUFFER_OVERFLOW)
+        *flags = status ? MSG_PARTIAL : 0;
+    return result_of(status, done, received);
+}
+
+int win_socket_send(struct win_socket *socket, struct win_socket_request *request, DWORD *sent,
+    OVERLAPPED *overlapped)
+{
+    DWORD done = 0;
+    LONG status;
+
+    if (!overlapped)
+        return send_now(socket, request, sent);
+    status = start(socket, request, false, overlapped, &done);
+    return result_of(status, done, sent);
 }
 
 static bool receive_flags_valid(
@@ -283,10 +330,10 @@ int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD rec
     LPDWORD flags, struct sockaddr *from, LPINT from_length, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
-    struct win_socket *found = checked(socket, buffers, count, received, overlapped, routine);
+    struct win_socket *found =
+        win_socket_checked(socket, buffers, count, received, overlapped, routine);
     struct win_socket_request *request = NULL;
-    DWORD error = 0, done = 0;
-    LONG status;
+    DWORD error = 0;
     int result;
 
     if (!found)
@@ -302,17 +349,9 @@ int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD rec
         return win_winsock_fail(error);
     }
     request->flags = (int)*flags & ~MSG_PARTIAL;
-    request->wants_flags = true;
     request->from = from;
     request->from_length = from_length;
-    if (!overlapped) {
-        result = receive_now(found, request, received, flags);
-    } else {
-        status = start(found, request, true, overlapped, &done);
-        if (status == STATUS_SUCCESS || status == STATUS_BUFFER_OVERFLOW)
-            *flags = status ? MSG_PARTIAL : 0;
-        result = result_of(status, done, received);
-    }
+    result = win_socket_receive(found, request, received, flags, overlapped);
     win_socket_unref(found);
     return result;
 }
@@ -339,10 +378,10 @@ int WSAAPI WSASendTo(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent,
     const struct sockaddr *to, int to_length, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
-    struct win_socket *found = checked(socket, buffers, count, sent, overlapped, routine);
+    struct win_socket *found =
+        win_socket_checked(socket, buffers, count, sent, overlapped, routine);
     struct win_socket_request *request = NULL;
-    DWORD error = 0, done = 0;
-    LONG status;
+    DWORD error = 0;
     int result;
 
     if (!found)
@@ -362,12 +401,7 @@ int WSAAPI WSASendTo(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent,
         memcpy(&request->to, to, (size_t)to_length);
         request->to_length = (socklen_t)to_length;
     }
-    if (!overlapped) {
-        result = send_now(found, request, sent);
-    } else {
-        status = start(found, request, false, overlapped, &done);
-        result = result_of(status, done, sent);
-    }
+    result = win_socket_send(found, request, sent, overlapped);
     win_socket_unref(found);
     return result;
 }

@@ -100,6 +100,7 @@ int win_winsock_error_of(int error)
     case EPFNOSUPPORT: return WSAEPFNOSUPPORT;
     case EAFNOSUPPORT: return WSAEAFNOSUPPORT;
     case EADDRINUSE: return WSAEADDRINUSE;
+    case ENODEV: /* no such interface */
     case EADDRNOTAVAIL: return WSAEADDRNOTAVAIL;
     case ENETDOWN: return WSAENETDOWN;
     case ENETUNREACH: return WSAENETUNREACH;

@@ -10,13 +10,8 @@
 
 #include <netdb.h>
 
-#define WSAHOST_NOT_FOUND 11001
-#define WSATRY_AGAIN      11002
-#define WSANO_RECOVERY    11003
-#define WSANO_DATA        11004
-#define WSATYPE_NOT_FOUND 10109
-
 typedef struct addrinfo ADDRINFOA, *PADDRINFOA;
+typedef ADDRINFOA ADDRINFO, *LPADDRINFO;
 typedef struct addrinfoW {
     int ai_flags;
     int ai_family;
@@ -27,6 +22,12 @@ typedef struct addrinfoW {
     struct sockaddr *ai_addr;
     struct addrinfoW *ai_next;
 } ADDRINFOW, *PADDRINFOW;
+
+#ifdef UNICODE
+typedef ADDRINFOW ADDRINFOT, *PADDRINFOT;
+#else
+typedef ADDRINFOA ADDRINFOT, *PADDRINFOT;
+#endif
 
 C_ASSERT(sizeof(ADDRINFOW) == 48);
 

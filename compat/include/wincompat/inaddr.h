@@ -3,13 +3,22 @@
  * inaddr.h - <netinet/in.h> and <arpa/inet.h>, with the members that Windows' address structures have besides: the S_un
  * views of in_addr, u.Byte and u.Word of in6_addr. Layout, tags and functions are Linux' own.
  *
- * The system's four structures are read under other names and declared anew. If a program includes the system's headers
- * before any Windows-named one, it gets the system's structures without these members.
+ * The system's structures with addresses are read under other names and declared anew. If a program includes the
+ * system's headers before any Windows-named one, it gets the system's structures without these members.
  */
 #ifndef WINCOMPAT_INADDR_H
 #define WINCOMPAT_INADDR_H
 
 #include <wincompat/types.h>
+
+/*
+ * With Winsock's functions struct linger has Windows' two u_short (with NDSPI_NO_CRT setsockopt is Linux' own). If a
+ * program includes <sys/socket.h> before <winsock2.h> it is Linux', which setsockopt and getsockopt take, too.
+ */
+#if defined(WINCOMPAT_WINSOCK_H) && !defined(NDSPI_NO_CRT) && !defined(_SYS_SOCKET_H)
+#define linger wincompat_system_linger
+#define WINCOMPAT_LINGER
+#endif
 
 /* socket_calls.h cannot replace recv and recvfrom where they are inline functions of glibc (_FORTIFY_SOURCE). */
 #if !defined(NDSPI_NO_CRT) && defined(__USE_FORTIFY_LEVEL)
@@ -22,6 +31,14 @@
 #include <sys/socket.h>
 #endif
 
+#ifdef WINCOMPAT_LINGER
+#undef linger
+struct linger {
+    unsigned short l_onoff;
+    unsigned short l_linger;
+};
+#endif
+
 #ifndef _NETINET_IN_H
 
 #define in_addr          wincompat_system_in_addr
@@ -30,6 +47,11 @@
 #define sockaddr_in6     wincompat_system_sockaddr_in6
 #define in6addr_any      wincompat_system_in6addr_any
 #define in6addr_loopback wincompat_system_in6addr_loopback
+#define ip_mreq          wincompat_system_ip_mreq
+#define ip_mreq_source   wincompat_system_ip_mreq_source
+#define ipv6_mreq        wincompat_system_ipv6_mreq
+#define in_pktinfo       wincompat_system_in_pktinfo
+#define in6_pktinfo      wincompat_system_in6_pktinfo
 #define inet_aton        wincompat_system_inet_aton
 #define inet_lnaof       wincompat_system_inet_lnaof
 #define inet_makeaddr    wincompat_system_inet_makeaddr
@@ -43,6 +65,11 @@
 #undef sockaddr_in6
 #undef in6addr_any
 #undef in6addr_loopback
+#undef ip_mreq
+#undef ip_mreq_source
+#undef ipv6_mreq
+#undef in_pktinfo
+#undef in6_pktinfo
 #undef inet_aton
 #undef inet_lnaof
 #undef inet_makeaddr
@@ -111,6 +138,39 @@ struct sockaddr_in6 {
     uint32_t sin6_scope_id;
 };
 
+struct ip_mreq {
+    struct in_addr imr_multiaddr;
+    struct in_addr imr_interface;
+};
+
+struct ip_mreq_source {
+    struct in_addr imr_multiaddr;
+    struct in_addr imr_interface;
+    struct in_addr imr_sourceaddr;
+};
+
+struct ipv6_mreq {
+    struct in6_addr ipv6mr_multiaddr;
+    unsigned int ipv6mr_interface;
+};
+
+struct in_pktinfo {
+    int ipi_ifindex;
+    struct in_addr ipi_spec_dst;
+    struct in_addr ipi_addr;
+};
+
+struct in6_pktinfo {
+    struct in6_addr ipi6_addr;
+    unsigned int ipi6_ifindex;
+};
+
+#ifdef __USE_MISC /* glibc has them */
+C_ASSERT(sizeof(struct ip_mreq) == sizeof(struct wincompat_system_ip_mreq));
+C_ASSERT(sizeof(struct ip_mreq_source) == sizeof(struct wincompat_system_ip_mreq_source));
+C_ASSERT(sizeof(struct ipv6_mreq) == sizeof(struct wincompat_system_ipv6_mreq));
+C_ASSERT(sizeof(struct in_pktinfo) == sizeof(struct wincompat_system_in_pktinfo));
+#endif
 C_ASSERT(sizeof(struct in_addr) == sizeof(struct wincompat_system_in_addr));
 C_ASSERT(sizeof(struct in6_addr) == sizeof(struct wincompat_system_in6_addr));
 C_ASSERT(sizeof(struct sockaddr_in) == sizeof(struct wincompat_system_sockaddr_in));

@@ -7,6 +7,8 @@
 #include <wincompat/socket_calls.h>
 #include <wincompat/socket_events.h>
 
+#include <netdb.h>
+
 WINCOMPAT_BEGIN
 
 #define WSADESCRIPTION_LEN 256
@@ -73,17 +75,27 @@ static inline UINT64 ntohll(UINT64 value)
 typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);
 
-/* Options of sockets that Linux does not have, and Windows' type of SO_LINGER; struct linger is Linux', and longer. */
+/* Options of sockets that Linux does not have, and Windows' type of SO_LINGER. */
 #define SO_DONTLINGER       ((int)(~SO_LINGER))
 #define SO_EXCLUSIVEADDRUSE ((int)(~SO_REUSEADDR))
 #define SO_MAX_MSG_SIZE     0x2003
+#define SO_PROTOCOL_INFOA   0x2004
+#define SO_PROTOCOL_INFOW   0x2005
+#define SO_PROTOCOL_INFO    WINCOMPAT_AW(SO_PROTOCOL_INFO)
 #ifndef TCP_NODELAY
 #define TCP_NODELAY 1
 #endif
+#ifdef WINCOMPAT_LINGER
+typedef struct linger LINGER, *PLINGER, *LPLINGER;
+#else
 typedef struct {
     unsigned short l_onoff;
     unsigned short l_linger;
 } LINGER, *PLINGER, *LPLINGER;
+#endif
+typedef struct hostent HOSTENT, *PHOSTENT, *LPHOSTENT;
+typedef struct servent SERVENT, *PSERVENT, *LPSERVENT;
+typedef struct protoent PROTOENT, *PPROTOENT, *LPPROTOENT;
 WINOBJ_API int WSAAPI closesocket(SOCKET socket);
 #ifdef __THROW /* glibc's */
 extern int gethostname(char *name, size_t room) __THROW;
@@ -112,6 +124,18 @@ WINOBJ_API int WSAAPI WSARecv(SOCKET socket, LPWSABUF buffers, DWORD count, LPDW
 WINOBJ_API int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD received,
     LPDWORD flags, struct sockaddr *from, LPINT from_length, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+/* A datagram with ancillary data, for WSASendMsg and WSARecvMsg (mswsock.h). */
+typedef struct _WSAMSG {
+    LPSOCKADDR name;
+    INT namelen;
+    LPWSABUF lpBuffers;
+    ULONG dwBufferCount;
+    WSABUF Control;
+    ULONG dwFlags;
+} WSAMSG, *PWSAMSG, *LPWSAMSG;
+WINOBJ_API int WSAAPI WSASendMsg(SOCKET socket, LPWSAMSG message, DWORD flags, LPDWORD sent,
+    LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+
 WINOBJ_API BOOL WSAAPI WSAGetOverlappedResult(
     SOCKET socket, LPWSAOVERLAPPED overlapped, LPDWORD bytes, BOOL wait, LPDWORD flags);
 

@@ -102,6 +102,7 @@ static void test_lingering(void **state)
 
     (void)state;
     assert_int_equal(sizeof(LINGER), 4);
+    assert_int_equal(sizeof(struct linger), 4);
     assert_fetched(socket, SOL_SOCKET, SO_LINGER, 4, 0, 4);
     assert_fetched(socket, SOL_SOCKET, SO_DONTLINGER, 4, 1, 4);
     store(socket, SOL_SOCKET, SO_LINGER, for_five, 4);
@@ -112,15 +113,15 @@ static void test_lingering(void **state)
     assert_fetched(socket, SOL_SOCKET, SO_LINGER, 4, 0x70001, 4);
     store(socket, SOL_SOCKET, SO_DONTLINGER, 1, 4);
     assert_fetched(socket, SOL_SOCKET, SO_DONTLINGER, 1, 0xaaaaaa01, 1);
-#ifndef _WIN32 /* setsockopt: struct linger is Linux' own here, of 8 octets */
-    struct linger longer = { 1, 9 };
+#ifndef _WIN32 /* setsockopt: here it takes Linux' struct linger of 8 octets, too */
+    int longer[2] = { 1, 9 };
     socklen_t length = sizeof(longer);
 
-    assert_int_equal(setsockopt(socket, SOL_SOCKET, SO_LINGER, &longer, sizeof(longer)), 0);
+    assert_int_equal(setsockopt(socket, SOL_SOCKET, SO_LINGER, longer, sizeof(longer)), 0);
     assert_fetched(socket, SOL_SOCKET, SO_LINGER, 4, 0x90001, 4);
-    longer.l_linger = 0;
-    assert_int_equal(getsockopt(socket, SOL_SOCKET, SO_LINGER, &longer, &length), 0);
-    assert_int_equal(longer.l_linger, 9);
+    longer[1] = 0;
+    assert_int_equal(getsockopt(socket, SOL_SOCKET, SO_LINGER, longer, &length), 0);
+    assert_int_equal(longer[1], 9);
     assert_int_equal(length, 8);
 #endif
     assert_int_equal(closesocket(socket), 0);
@@ -262,6 +263,65 @@ static void test_option_of_the_process(void **state)
     store(INVALID_SOCKET, SOL_SOCKET, SO_OPENTYPE, 0, 4);
 }
 
+/* What Windows' catalogue has of each protocol; the family is the only one that Linux numbers otherwise. */
+static void test_protocol_of_a_socket(void **state)
+{
+    static const struct {
+        int family, type, protocol;
+        DWORD services, entry, message;
+        int address;
+        const char *name;
+    } rows[] = {
+        { AF_INET, SOCK_STREAM, IPPROTO_TCP, 0x20066, 1001, 0, 16, "TCP/IP" },
+        { AF_INET, SOCK_DGRAM, IPPROTO_UDP, 0x20609, 1002, 65467, 16, "UDP/IP" },
+        { AF_INET6, SOCK_STREAM, IPPROTO_TCP, 0x20066, 1004, 0, 28, "TCP/IPv6" },
+        { AF_INET6, SOCK_DGRAM, IPPROTO_UDP, 0x20609, 1005, 65467, 28, "UDP/IPv6" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        SOCKET socket_ = socket(rows[i].family, rows[i].type, 0);
+        WSAPROTOCOL_INFOA info;
+        WSAPROTOCOL_INFOW wide;
+        int length = sizeof(info);
+        const GUID four = { 0xe70f1aa0, 0xab8b, 0x11cf,
+            { 0x8c, 0xa3, 0x00, 0x80, 0x5f, 0x48, 0xa1, 0x92 } };
+
+        if (socket_ == INVALID_SOCKET) /* a host without IPv6 */
+            continue;
+        assert_int_equal(
+            getsockopt(socket_, SOL_SOCKET, SO_PROTOCOL_INFOA, (char *)&info, (void *)&length), 0);
+        assert_int_equal(length, 372);
+        assert_int_equal(info.dwServiceFlags1, rows[i].services);
+        assert_int_equal(info.dwProviderFlags, PFL_MATCHES_PROTOCOL_ZERO);
+        assert_int_equal(!memcmp(&info.ProviderId, &four, sizeof(four)), rows[i].family == AF_INET);
+        assert_int_equal(info.dwCatalogEntryId, rows[i].entry);
+        assert_int_equal(info.ProtocolChain.ChainLen, 1);
+        assert_int_equal(info.iVersion, 2);
+        assert_int_equal(info.iAddressFamily, rows[i].family);
+        assert_int_equal(info.iMaxSockAddr, rows[i].address);
+        assert_int_equal(info.iMinSockAddr, rows[i].address);
+        assert_int_equal(info.iSocketType, rows[i].type);
+        assert_int_equal(info.iProtocol, rows[i].protocol);
+        assert_int_equal(info.dwMessageSize, rows[i].message);
+        assert_string_equal(info.szProtocol, rows[i].name);
+        length = sizeof(wide);
+        assert_int_equal(
+            getsockopt(socket_, SOL_SOCKET, SO_PROTOCOL_INFOW, (char *)&wide, (void *)&length), 0);
+        assert_int_equal(length, sizeof(wide));
+        assert_memory_equal(&wide, &info, offsetof(WSAPROTOCOL_INFOA, szProtocol));
+        for (size_t j = 0; j <= strlen(rows[i].name); j++)
+            assert_int_equal(wide.szProtocol[j], rows[i].name[j]);
+        length = 10;
+        assert_int_equal(
+            getsockopt(socket_, SOL_SOCKET, SO_PROTOCOL_INFOA, (char *)&info, (void *)&length), -1);
+        assert_win_error(SPEC_WSAEFAULT);
+        assert_int_equal(length, 372);
+        refuse(socket_, SOL_SOCKET, SO_PROTOCOL_INFOA, 0, 4, SPEC_WSAENOPROTOOPT);
+        assert_int_equal(closesocket(socket_), 0);
+    }
+}
+
 static void test_urgent_data(void **state)
 {
     struct pair pair = pair_make();
@@ -291,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_time_of_a_connection),
         cmocka_unit_test(test_error_of_a_socket),
         cmocka_unit_test(test_option_of_the_process),
+        cmocka_unit_test(test_protocol_of_a_socket),
         cmocka_unit_test(test_urgent_data),
     };
     WSADATA data;
