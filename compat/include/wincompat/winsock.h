@@ -163,4 +163,6 @@ WINOBJ_API int PASCAL __WSAFDIsSet(SOCKET socket, fd_set *set);
 
 WINCOMPAT_END
 
+#include <wincompat/socket_lengths.h>
+
 #endif
