@@ -19,6 +19,10 @@ WINOBJ_API ssize_t wincompat_recvfrom(
 WINOBJ_API int wincompat_shutdown(int fd, int how);
 WINOBJ_API int wincompat_getsockname(int fd, struct sockaddr *address, socklen_t *length);
 WINOBJ_API int wincompat_getpeername(int fd, struct sockaddr *address, socklen_t *length);
+WINOBJ_API int wincompat_gethostname(char *name, size_t room);
+WINOBJ_API struct hostent *wincompat_gethostbyname(const char *name);
+WINOBJ_API struct hostent *wincompat_gethostbyaddr(
+    const void *address, socklen_t bytes, int family);
 WINOBJ_API int wincompat_getsockopt(
     int socket, int level, int option, void *value, socklen_t *bytes);
 

@@ -253,7 +253,6 @@ BOOL PASCAL win_disconnect_ex(SOCKET socket, LPOVERLAPPED overlapped, DWORD flag
     if (!error && overlapped)
         error = disconnect_report(found, overlapped);
     win_socket_unref(found);
-    if (error)
-        win_winsock_fail(error);
+    SetLastError(error);
     return !error;
 }

@@ -220,5 +220,7 @@ int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID
     default: return win_winsock_fail(WSAEOPNOTSUPP);
     }
     *returned = answer.returned;
+    if (!result)
+        SetLastError(ERROR_SUCCESS);
     return result;
 }

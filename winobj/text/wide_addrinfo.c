@@ -130,6 +130,8 @@ INT WSAAPI GetAddrInfoW(PCWSTR node, PCWSTR service, const ADDRINFOW *hints, PAD
         return answer(error);
     error = copy_all(found, result);
     freeaddrinfo(found);
+    if (!error)
+        WSASetLastError(0);
     return error;
 }
 

@@ -10,6 +10,21 @@
 
 #include <wincompat/inaddr.h>
 
+#include <netdb.h>
+
+/* as <unistd.h> declares it, which has much else */
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __THROW /* glibc's */
+extern int gethostname(char *name, size_t room) __THROW;
+#else
+extern int gethostname(char *name, size_t room);
+#endif
+#ifdef __cplusplus
+}
+#endif
+
 #ifndef NDSPI_NO_CRT
 #ifdef __clang__
 /* a label is an error there once a function has been called */
@@ -26,6 +41,9 @@
 #pragma redefine_extname getsockname wincompat_getsockname
 #pragma redefine_extname getpeername wincompat_getpeername
 #pragma redefine_extname getsockopt wincompat_getsockopt
+#pragma redefine_extname gethostname wincompat_gethostname
+#pragma redefine_extname gethostbyname wincompat_gethostbyname
+#pragma redefine_extname gethostbyaddr wincompat_gethostbyaddr
 #else
 #define WINCOMPAT_CALL(name) extern __typeof__(name) name __asm__("wincompat_" #name)
 #ifdef __cplusplus
@@ -44,6 +62,9 @@ WINCOMPAT_CALL(shutdown);
 WINCOMPAT_CALL(getsockname);
 WINCOMPAT_CALL(getpeername);
 WINCOMPAT_CALL(getsockopt);
+WINCOMPAT_CALL(gethostname);
+WINCOMPAT_CALL(gethostbyname);
+WINCOMPAT_CALL(gethostbyaddr);
 #ifdef __cplusplus
 }
 #endif

@@ -7,8 +7,6 @@
 #include <wincompat/socket_calls.h>
 #include <wincompat/socket_events.h>
 
-#include <netdb.h>
-
 WINCOMPAT_BEGIN
 
 #define WSADESCRIPTION_LEN 256
@@ -97,11 +95,6 @@ typedef struct hostent HOSTENT, *PHOSTENT, *LPHOSTENT;
 typedef struct servent SERVENT, *PSERVENT, *LPSERVENT;
 typedef struct protoent PROTOENT, *PPROTOENT, *LPPROTOENT;
 WINOBJ_API int WSAAPI closesocket(SOCKET socket);
-#ifdef __THROW /* glibc's */
-extern int gethostname(char *name, size_t room) __THROW;
-#else
-extern int gethostname(char *name, size_t room);
-#endif
 WINOBJ_API SOCKET WSAAPI WSASocketA(
     int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, GROUP group, DWORD flags);
 WINOBJ_API SOCKET WSAAPI WSASocketW(

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_host_names.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW. Only what needs no server of names. */
+/*
+ * test_host_names.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, gethostname, gethostbyname, gethostbyaddr. Only what
+ * needs no server of names. Source: Microsoft's pages of these functions, and Wine.
+ */
 #include "tests/support/win32_test.h"
 
 static const struct sockaddr_in *four(const ADDRINFOW *info)
@@ -15,7 +18,9 @@ static void test_numbers(void **state)
     ADDRINFOW *found = NULL;
 
     (void)state;
+    SetLastError(0xbeef);
     assert_int_equal(GetAddrInfoW(L"10.1.2.3", L"80", &hints, &found), 0);
+    assert_win_error(0);
     assert_non_null(found);
     assert_null(found->ai_next);
     assert_int_equal(found->ai_family, AF_INET);
@@ -116,6 +121,89 @@ static void test_name_of_an_address(void **state)
         DIFFERS(SPEC_WSAEAFNOSUPPORT, 0, "GetNameInfoW: Wine does not set the last error"));
 }
 
+/* gethostname, gethostbyname and gethostbyaddr have Windows' errors. */
+static void test_this_host(void **state)
+{
+    char name[256], kept[4] = "abc";
+
+    (void)state;
+    SetLastError(0xbeef);
+    assert_int_equal(gethostname(name, sizeof(name)), 0);
+    assert_win_error(0xbeef);
+    assert_true(strlen(name) > 0);
+    assert_int_equal(gethostname(kept, 0), -1);
+    assert_win_error(SPEC_WSAEFAULT);
+    SetLastError(0);
+    assert_int_equal(gethostname(name, (int)strlen(name)), -1); /* no room for the end */
+    assert_win_error(SPEC_WSAEFAULT);
+    assert_int_equal(gethostname(NULL, 256), -1);
+    assert_win_error(SPEC_WSAEFAULT);
+    assert_string_equal(kept, "abc");
+    assert_non_null(gethostbyname(NULL));
+}
+
+static void test_hosts_by_name(void **state)
+{
+    const HOSTENT *host;
+    const ULONG loopback = htonl(INADDR_LOOPBACK);
+    ULONG address;
+
+    (void)state;
+    SetLastError(0xbeef);
+    host = gethostbyname("10.1.2.3");
+    assert_win_error(0);
+    assert_non_null(host);
+    assert_int_equal(host->h_addrtype, AF_INET);
+    assert_int_equal(host->h_length, 4);
+    memcpy(&address, host->h_addr_list[0], 4);
+    assert_int_equal(address, htonl(0x0a010203));
+    assert_null(host->h_addr_list[1]);
+    assert_non_null(gethostbyname("localhost"));
+    assert_null(gethostbyname("no such host"));
+    assert_win_error(SPEC_WSAHOST_NOT_FOUND);
+    assert_non_null(gethostbyaddr((const char *)&loopback, 4, AF_INET));
+    assert_null(gethostbyaddr((const char *)&loopback, 2, AF_INET));
+    assert_win_error(DIFFERS(SPEC_WSAEFAULT, SPEC_WSAEAFNOSUPPORT,
+        "gethostbyaddr: Wine has one code for a length and a family that do not fit"));
+    assert_null(gethostbyaddr((const char *)&loopback, 4, 12345));
+    assert_win_error(SPEC_WSAEAFNOSUPPORT);
+}
+
+static DWORD WINAPI ask_elsewhere(LPVOID parameter)
+{
+    (void)parameter;
+    return gethostbyname("10.9.9.9") ? 0 : 1;
+}
+
+/* Each thread has its own answer. */
+static void test_answers_of_threads(void **state)
+{
+    const HOSTENT *host = gethostbyname("10.1.2.3");
+    HANDLE thread = CreateThread(NULL, 0, ask_elsewhere, NULL, 0, NULL);
+    ULONG address;
+    DWORD failed = 1;
+
+    (void)state;
+    assert_non_null(host);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &failed));
+    assert_int_equal(failed, 0);
+    memcpy(&address, host->h_addr_list[0], 4);
+    assert_int_equal(address, htonl(0x0a010203));
+    CloseHandle(thread);
+}
+
+static void test_hosts_before_startup(void **state)
+{
+    WSADATA data;
+
+    (void)state;
+    assert_int_equal(WSACleanup(), 0);
+    assert_null(gethostbyname("10.1.2.3"));
+    assert_win_error(SPEC_WSANOTINITIALISED);
+    assert_int_equal(WSAStartup(MAKEWORD(2, 2), &data), 0);
+}
+
 static void test_narrow(void **state)
 {
     ADDRINFOA hints = { .ai_flags = AI_NUMERICHOST, .ai_family = AF_INET };
@@ -141,6 +229,10 @@ int main(void)
         cmocka_unit_test(test_any_address_of_each_type),
         cmocka_unit_test(test_what_is_not_found),
         cmocka_unit_test(test_name_of_an_address),
+        cmocka_unit_test(test_this_host),
+        cmocka_unit_test(test_hosts_by_name),
+        cmocka_unit_test(test_answers_of_threads),
+        cmocka_unit_test(test_hosts_before_startup),
         cmocka_unit_test(test_narrow),
     };
     WSADATA data;

@@ -44,6 +44,8 @@ static void test_success_sets_no_error(void **state)
     WSABUF buffer = { 8, octets };
     DWORD bytes, flags = 0;
     struct timeval now = { 0, 0 };
+    const GUID disconnect_id = WSAID_DISCONNECTEX;
+    LPFN_DISCONNECTEX disconnect = NULL;
     fd_set set;
     u_long value = 0;
 
@@ -70,6 +72,10 @@ static void test_success_sets_no_error(void **state)
     FD_ZERO(&set);
     FD_SET(client, &set);
     assert_error_of(select(0, &set, NULL, NULL, &now), 0, 0);
+    assert_error_of(WSAIoctl(client, SIO_GET_EXTENSION_FUNCTION_POINTER, (void *)&disconnect_id,
+                        sizeof(disconnect_id), &disconnect, sizeof(disconnect), &bytes, NULL, NULL),
+        0, 0);
+    assert_error_of(disconnect(accepted, NULL, 0, 0), TRUE, 0);
     assert_error_of(shutdown(client, SD_SEND), 0, 0);
     assert_error_of(recv(accepted, octets, 8, 0), 0, 0);
     assert_error_of(closesocket(client), 0, BEFORE);
