@@ -2,7 +2,7 @@
 /*
  * address.c - socket addresses to and from text: "a.b.c.d", "a.b.c.d:port", "v6", "v6%scope", "[v6%scope]:port".
  */
-#include <winsock2.h>
+#include "winobj/sockets/calls.h"
 
 #include "winobj/sockets/winsock.h"
 
@@ -183,4 +183,31 @@ INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD address_length,
         return win_winsock_fail(WSAEFAULT);
     memcpy(text, full, need);
     return 0;
+}
+
+/*
+ * inet_pton - Linux' own; needs no WSAStartup. 1, 0: the text is no address; both leave the last error. -1 with
+ * WSAEFAULT (a NULL pointer), WSAEAFNOSUPPORT. Any thread.
+ */
+int wincompat_inet_pton(int family, const char *text, void *address)
+{
+    int result;
+
+    if (!text || !address)
+        return win_winsock_fail(WSAEFAULT);
+    if ((result = inet_pton(family, text, address)) < 0)
+        win_winsock_fail(WSAEAFNOSUPPORT);
+    return result;
+}
+
+/* inet_ntop - Linux' own. NULL with WSAEAFNOSUPPORT, ERROR_INVALID_PARAMETER (a NULL pointer, too little room). */
+const char *wincompat_inet_ntop(int family, const void *address, char *text, socklen_t room)
+{
+    const char *result = NULL;
+
+    if (family != AF_INET && family != AF_INET6)
+        win_winsock_fail(WSAEAFNOSUPPORT);
+    else if (!address || !text || !(result = inet_ntop(family, address, text, room)))
+        win_winsock_fail(ERROR_INVALID_PARAMETER);
+    return result;
 }

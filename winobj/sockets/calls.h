@@ -19,6 +19,9 @@ WINOBJ_API ssize_t wincompat_recvfrom(
 WINOBJ_API int wincompat_shutdown(int fd, int how);
 WINOBJ_API int wincompat_getsockname(int fd, struct sockaddr *address, socklen_t *length);
 WINOBJ_API int wincompat_getpeername(int fd, struct sockaddr *address, socklen_t *length);
+WINOBJ_API int wincompat_inet_pton(int family, const char *text, void *address);
+WINOBJ_API const char *wincompat_inet_ntop(
+    int family, const void *address, char *text, socklen_t room);
 WINOBJ_API int wincompat_gethostname(char *name, size_t room);
 WINOBJ_API struct hostent *wincompat_gethostbyname(const char *name);
 WINOBJ_API struct hostent *wincompat_gethostbyaddr(

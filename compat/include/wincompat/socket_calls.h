@@ -41,6 +41,8 @@ extern int gethostname(char *name, size_t room);
 #pragma redefine_extname getsockname wincompat_getsockname
 #pragma redefine_extname getpeername wincompat_getpeername
 #pragma redefine_extname getsockopt wincompat_getsockopt
+#pragma redefine_extname inet_pton wincompat_inet_pton
+#pragma redefine_extname inet_ntop wincompat_inet_ntop
 #pragma redefine_extname gethostname wincompat_gethostname
 #pragma redefine_extname gethostbyname wincompat_gethostbyname
 #pragma redefine_extname gethostbyaddr wincompat_gethostbyaddr
@@ -62,6 +64,8 @@ WINCOMPAT_CALL(shutdown);
 WINCOMPAT_CALL(getsockname);
 WINCOMPAT_CALL(getpeername);
 WINCOMPAT_CALL(getsockopt);
+WINCOMPAT_CALL(inet_pton);
+WINCOMPAT_CALL(inet_ntop);
 WINCOMPAT_CALL(gethostname);
 WINCOMPAT_CALL(gethostbyname);
 WINCOMPAT_CALL(gethostbyaddr);

@@ -44,7 +44,7 @@ WINOBJ_API INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD address_leng
     WINCOMPAT_WIDE("WSAAddressToStringW");
 #define WSAAddressToString WINCOMPAT_AW(WSAAddressToString)
 
-/* 1; 0: no address; -1 with WSAEAFNOSUPPORT (InetPtonA, InetNtopA: WSAGetLastError reads errno) */
+/* 1; 0: no address; -1 with WSAEAFNOSUPPORT, WSAEFAULT */
 #define InetPtonA inet_pton
 #define InetNtopA inet_ntop
 WINOBJ_API INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address)

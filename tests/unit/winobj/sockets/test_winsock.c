@@ -186,6 +186,18 @@ static void test_inet_pton_and_ntop(void **state)
     assert_int_equal(InetPtonA(AF_INET, "127.0.0.1", &address), 1);
     assert_int_equal(InetPtonA(AF_INET, "127.0.0", &address), 0);
     assert_string_equal(InetNtopA(AF_INET, &address, text, sizeof(text)), "127.0.0.1");
+    SetLastError(0xbeef);
+    assert_int_equal(inet_pton(AF_INET, "127.0.0", &address), 0);
+    assert_win_error(0xbeef);
+    assert_int_equal(inet_pton(99, "127.0.0.1", &address), -1);
+    assert_win_error(SPEC_WSAEAFNOSUPPORT);
+    assert_int_equal(inet_pton(AF_INET, NULL, &address), -1);
+    assert_win_error(SPEC_WSAEFAULT);
+    assert_null(inet_ntop(AF_INET, &address, text, 3));
+    assert_win_error(DIFFERS(
+        SPEC_ERROR_INVALID_PARAMETER, 0xc000000d, "inet_ntop: Wine has a status for an error"));
+    assert_null(inet_ntop(99, &address, text, sizeof(text)));
+    assert_win_error(SPEC_WSAEAFNOSUPPORT);
 }
 
 static void test_closesocket(void **state)
