@@ -2,44 +2,15 @@
 /* processor.c - processors, groups and nodes. */
 #include "winobj/system/processor.h"
 
+#include "util/processors.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
-bool win_processors_read(const char *path, cpu_set_t *set)
-{
-    FILE *file = fopen(path, "re");
-    unsigned first, last;
-    int got = 0, next = ',';
-
-    CPU_ZERO(set);
-    while (file && next == ',' && fscanf(file, "%u", &first) == 1) {
-        last = first;
-        if ((next = getc(file)) == '-') {
-            if (fscanf(file, "%u", &last) != 1)
-                break;
-            next = getc(file);
-        }
-        for (unsigned i = first; i <= last && i < CPU_SETSIZE; i++)
-            CPU_SET(i, set);
-        got++;
-    }
-    if (file)
-        fclose(file);
-    return got > 0;
-}
-
-void win_processors_online(cpu_set_t *set)
-{
-    if (win_processors_read("/sys/devices/system/cpu/online", set))
-        return;
-    for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN) && i < CPU_SETSIZE; i++)
-        CPU_SET((size_t)i, set);
-}
-
 void win_processors_possible(cpu_set_t *set)
 {
-    if (!win_processors_read("/sys/devices/system/cpu/possible", set))
-        win_processors_online(set);
+    if (!processors_read("/sys/devices/system/cpu/possible", set))
+        processors_online(set);
 }
 
 unsigned win_group_count(const cpu_set_t *set)
@@ -102,7 +73,7 @@ WORD WINAPI GetActiveProcessorGroupCount(void)
 {
     cpu_set_t online;
 
-    win_processors_online(&online);
+    processors_online(&online);
     return (WORD)win_group_count(&online);
 }
 
@@ -133,7 +104,7 @@ DWORD WINAPI GetActiveProcessorCount(WORD group)
 {
     cpu_set_t online;
 
-    win_processors_online(&online);
+    processors_online(&online);
     return count_in(&online, group);
 }
 
@@ -151,7 +122,7 @@ static unsigned highest_node(void)
     cpu_set_t nodes;
     unsigned node = CPU_SETSIZE - 1;
 
-    if (!win_processors_read("/sys/devices/system/node/online", &nodes))
+    if (!processors_read("/sys/devices/system/node/online", &nodes))
         return 0;
     while (node && !CPU_ISSET(node, &nodes))
         node--;
@@ -164,8 +135,8 @@ bool win_node_processors(unsigned node, cpu_set_t *set)
     cpu_set_t online;
 
     snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
-    win_processors_online(&online);
-    if (win_processors_read(path, set)) {
+    processors_online(&online);
+    if (processors_read(path, set)) {
         CPU_AND(set, set, &online);
         return true;
     }

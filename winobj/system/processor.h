@@ -10,12 +10,6 @@
 
 enum { WIN_GROUP_SIZE = 64 };
 
-/* Reads a list like "0-3,8" from a file. False: there is no such file, or it has no list. */
-bool win_processors_read(const char *path, cpu_set_t *set);
-
-/* The processors that are online. */
-void win_processors_online(cpu_set_t *set);
-
 /* The processors that may come online. */
 void win_processors_possible(cpu_set_t *set);
 

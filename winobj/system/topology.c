@@ -5,6 +5,8 @@
  */
 #include "winobj/system/processor.h"
 
+#include "util/processors.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +71,7 @@ static bool sharers(unsigned processor, const char *name, const cpu_set_t *onlin
     char path[128];
 
     snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/%s", processor, name);
-    if (!win_processors_read(path, set))
+    if (!processors_read(path, set))
         return false;
     CPU_AND(set, set, online);
     return CPU_COUNT(set) > 0;
@@ -156,7 +158,7 @@ static void add_all(struct entries *entries)
 {
     cpu_set_t online;
 
-    win_processors_online(&online);
+    processors_online(&online);
     for (unsigned i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &online))
             add_processor(entries, i, &online);
@@ -278,7 +280,7 @@ static void add_groups(struct entries *entries)
     GROUP_RELATIONSHIP *groups = &entry.ex.Group;
     cpu_set_t online, possible;
 
-    win_processors_online(&online);
+    processors_online(&online);
     win_processors_possible(&possible);
     groups->MaximumGroupCount = (WORD)win_group_count(&possible);
     groups->ActiveGroupCount = (WORD)win_group_count(&online);

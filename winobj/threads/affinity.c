@@ -8,6 +8,7 @@
 #include "winobj/threads/thread.h"
 
 #include "util/lock.h"
+#include "util/processors.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -20,14 +21,14 @@ static cpu_set_t process_set; /* process_lock */
 __attribute__((constructor(200))) static void affinity_load(void)
 {
     if (sched_getaffinity(0, sizeof(process_set), &process_set))
-        win_processors_online(&process_set);
+        processors_online(&process_set);
 }
 
 static cpu_set_t process_allowed(void)
 {
     cpu_set_t online, allowed;
 
-    win_processors_online(&online);
+    processors_online(&online);
     lock_acquire(&process_lock);
     CPU_AND(&allowed, &process_set, &online);
     lock_release(&process_lock);
@@ -141,7 +142,7 @@ BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWO
 
     if (!is_this_process(process))
         return FALSE;
-    win_processors_online(&online);
+    processors_online(&online);
     *process_mask = win_group_mask(&allowed, 0);
     *system_mask = win_group_mask(&online, 0);
     return TRUE;
@@ -207,7 +208,7 @@ BOOL WINAPI SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 
     if (!is_this_process(process))
         return FALSE;
-    win_processors_online(&online);
+    processors_online(&online);
     win_group_set(&set, 0, mask);
     if (!mask || (mask & ~win_group_mask(&online, 0)) || sched_setaffinity(0, sizeof(set), &set)) {
         SetLastError(ERROR_INVALID_PARAMETER);
