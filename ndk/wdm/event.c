@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - events of ndkwdm.h. The state is a futex word. */
+/* event.c - events of ndkwdm.h, and waits for all that begins with one. The state is a futex word. */
+#include "ndk/wdm/wait.h"
+
 #include "ndk/verifier/passive.h"
 
 #include "util/clock.h"
@@ -11,9 +13,6 @@
 
 /* In KEVENT.Type: tells an event from other objects. */
 enum { NOTIFICATION = 0x4E455630, SYNCHRONIZATION = 0x4E455631 };
-
-/* 1601 to 1970, in 100 ns. */
-#define EPOCH 116444736000000000LL
 
 static _Atomic uint32_t *state_of(PRKEVENT event)
 {
@@ -64,21 +63,6 @@ static bool taken(PRKEVENT event)
         state_of(event), &one, 0, memory_order_acquire, memory_order_relaxed);
 }
 
-/* Nanoseconds from now on; timeout in 100 ns. */
-static uint64_t left_ns(const LARGE_INTEGER *timeout)
-{
-    struct timespec now;
-    int64_t left = -timeout->QuadPart;
-
-    if (timeout->QuadPart > 0) {
-        clock_gettime(CLOCK_REALTIME, &now);
-        left = timeout->QuadPart - EPOCH - (int64_t)now.tv_sec * 10000000 - now.tv_nsec / 100;
-    }
-    if (left <= 0)
-        return 0;
-    return left > INT64_MAX / 100 ? (uint64_t)INT64_MAX : (uint64_t)left * 100;
-}
-
 /* False: the deadline has passed. */
 static bool sleep_until(PRKEVENT event, uint64_t deadline_ns)
 {
@@ -93,6 +77,11 @@ static bool sleep_until(PRKEVENT event, uint64_t deadline_ns)
     return true;
 }
 
+/* By Reserved[0] of what an object begins with. */
+static const char *const kinds[] = {
+    [NDK_KEVENT] = "KEVENT", [NDK_KTIMER] = "KTIMER", [NDK_THREAD] = "thread"
+};
+
 NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MODE mode,
     BOOLEAN alertable, PLARGE_INTEGER timeout)
 {
@@ -103,13 +92,14 @@ NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MOD
     (void)mode;
     (void)alertable;
     if (event->Type != NOTIFICATION && event->Type != SYNCHRONIZATION) {
-        log_limited(LOG_ERROR, LOG_NDK, "KeWaitForSingleObject: the object is no KEVENT");
+        log_limited(
+            LOG_ERROR, LOG_NDK, "KeWaitForSingleObject: the object is no event, timer or thread");
         return STATUS_NOT_SUPPORTED;
     }
     if (!timeout || timeout->QuadPart)
-        ndk_passive_expected("KeWaitForSingleObject", "KEVENT", event);
+        ndk_passive_expected("KeWaitForSingleObject", kinds[event->Reserved[0]], event);
     if (timeout)
-        deadline_ns = clock_now_ns() + left_ns(timeout);
+        deadline_ns = clock_now_ns() + ndk_left_ns(timeout);
     while (!taken(event)) {
         if (!timeout)
             futex_wait(state_of(event), 0, NULL);

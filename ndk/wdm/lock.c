@@ -19,6 +19,11 @@ VOID KeRaiseIrql(KIRQL level, PKIRQL before)
     *before = ndk_level_raise(level);
 }
 
+KIRQL KeRaiseIrqlToDpcLevel(void)
+{
+    return ndk_level_raise(DISPATCH_LEVEL);
+}
+
 VOID KeLowerIrql(KIRQL before)
 {
     NT_ASSERT(before <= ndk_level());
@@ -81,6 +86,15 @@ VOID KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK lock)
 {
     NT_ASSERT(ndk_level() >= DISPATCH_LEVEL);
     take(lock);
+}
+
+BOOLEAN KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK lock)
+{
+    uint32_t free = FREE;
+
+    NT_ASSERT(ndk_level() >= DISPATCH_LEVEL);
+    return atomic_compare_exchange_strong_explicit(
+        word_of(lock), &free, TAKEN, memory_order_acquire, memory_order_relaxed);
 }
 
 VOID KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK lock)

@@ -46,6 +46,16 @@ PVOID ExAllocatePoolWithTagPriority(
     return ExAllocatePoolWithTag(type, size, tag);
 }
 
+PVOID ExAllocatePool3(
+    POOL_FLAGS flags, SIZE_T size, ULONG tag, PCPOOL_EXTENDED_PARAMETER parameters, ULONG count)
+{
+    for (ULONG i = 0; i < count; i++)
+        if (!parameters[i].Optional && parameters[i].Type != PoolExtendedParameterPriority &&
+            parameters[i].Type != PoolExtendedParameterNumaNode)
+            return NULL;
+    return ExAllocatePool2(flags, size, tag);
+}
+
 VOID ExFreePool(PVOID memory)
 {
     free(memory);
@@ -54,5 +64,13 @@ VOID ExFreePool(PVOID memory)
 VOID ExFreePoolWithTag(PVOID memory, ULONG tag)
 {
     (void)tag;
+    free(memory);
+}
+
+VOID ExFreePool2(PVOID memory, ULONG tag, PCPOOL_EXTENDED_PARAMETER parameters, ULONG count)
+{
+    (void)tag;
+    (void)parameters;
+    (void)count;
     free(memory);
 }

@@ -22,19 +22,31 @@ VOID ExInitializeRundownProtection(PEX_RUNDOWN_REF ref)
 
 BOOLEAN ExAcquireRundownProtection(PEX_RUNDOWN_REF ref)
 {
+    return ExAcquireRundownProtectionEx(ref, 1);
+}
+
+BOOLEAN ExAcquireRundownProtectionEx(PEX_RUNDOWN_REF ref, ULONG count)
+{
     uint32_t now = atomic_load_explicit(word_of(ref), memory_order_relaxed);
 
     while (!(now & RUN_DOWN))
         if (atomic_compare_exchange_weak_explicit(
-                word_of(ref), &now, now + USER, memory_order_acquire, memory_order_relaxed))
+                word_of(ref), &now, now + count * USER, memory_order_acquire, memory_order_relaxed))
             return TRUE;
     return FALSE;
 }
 
 VOID ExReleaseRundownProtection(PEX_RUNDOWN_REF ref)
 {
+    ExReleaseRundownProtectionEx(ref, 1);
+}
+
+VOID ExReleaseRundownProtectionEx(PEX_RUNDOWN_REF ref, ULONG count)
+{
+    uint32_t users = count * USER;
+
     /* The last user of one that is run down: from here on only the address is used. */
-    if (atomic_fetch_sub_explicit(word_of(ref), USER, memory_order_release) == (USER | RUN_DOWN))
+    if (atomic_fetch_sub_explicit(word_of(ref), users, memory_order_release) == (users | RUN_DOWN))
         futex_wake(word_of(ref), INT32_MAX);
 }
 
@@ -47,6 +59,11 @@ VOID ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF ref)
         futex_wait(word_of(ref), now | RUN_DOWN, NULL);
         now = atomic_load_explicit(word_of(ref), memory_order_acquire);
     }
+}
+
+VOID ExRundownCompleted(PEX_RUNDOWN_REF ref)
+{
+    atomic_store_explicit(word_of(ref), RUN_DOWN, memory_order_release);
 }
 
 VOID ExReInitializeRundownProtection(PEX_RUNDOWN_REF ref)

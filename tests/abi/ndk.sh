@@ -22,6 +22,8 @@ mingw=x86_64-w64-mingw32
 tables() {
     local include=$1 c=$2 cpp=$3 std
     shift 3
+    # What the headers read of compat/, without its Windows-named headers.
+    [[ $c == *mingw* ]] || set -- -I"$root/compat/include" "$@"
     "$c" -std=c11 "${check[@]}" -I"$include" "$@" "$here/ndk_table.c"
     for std in 11 20; do
         "$cpp" -std=c++$std "${check[@]}" -I"$include" "$@" "$here/ndk_table.cpp"
@@ -64,7 +66,7 @@ values() {
 complete() {
     local include=$1
     {
-        for row in SIZE FIELD VALUE CODE TYPE SLOT SLOTS ALIGN; do
+        for row in SIZE FIELD VALUE CODE TYPE CALL SLOT SLOTS ALIGN; do
             echo "#define NDK_$row(name, ...) @name@ @__VA_ARGS__@"
         done
         echo '#undef NDK_FIELD'
@@ -77,11 +79,11 @@ complete() {
     } | "$cc" -E -P -I"$here" -xc - | grep -oE '@ *[A-Za-z_0-9]+ *(\. *[A-Za-z_0-9]+)? *@' | tr -d '@ ' |
         sort -u > "$work/listed"
     printf '#include <%s>\n' ndkpi.h wskndk.h ndkwdm.h > "$work/all.c"
-    "$cc" -std=c11 -I"$include" -E -dD "$work/all.c" > "$work/all.i"
+    "$cc" -std=c11 -I"$include" -I"$root/compat/include" -E -dD "$work/all.c" > "$work/all.i"
     perl -ne '
         if (/^# \d+ "(.*?)"/) {
             $mine = $1 =~ m{/(ndkpi|ndkinfo|wskndk)\.h$};
-            $codes = $1 =~ m{/(ndktypes|ndkwdm)\.h$};
+            $codes = $1 =~ m{/(ndktypes|ndkwdm|ndkwdm/\w+)\.h$};
             next;
         }
         if ($codes && /^#define ((?:NDIS_)?STATUS_\w+|POOL_FLAG_\w+) /) { print "$1\n"; next }
@@ -98,7 +100,11 @@ complete() {
                 else { print "$1\n" while $body =~ /^\s*(\w+)/gm }
             }
         }' "$work/all.i" | sort -u > "$work/defined"
-    [ "$(wc -l < "$work/defined")" -gt 250 ] || { echo "the headers were not read"; return 1; }
+    # The functions, by what the library exports; those named after the project are no interface of Windows'.
+    sed -nE 's/^    ([A-Za-z0-9]+);$/\1/p' "$root/ndk/ndk.map" |
+        grep -vE '^Ndk|^PsThreadType$|16$' >> "$work/defined"
+    sort -u -o "$work/defined" "$work/defined"
+    [ "$(wc -l < "$work/defined")" -gt 350 ] || { echo "the headers were not read"; return 1; }
     comm -23 "$work/defined" "$work/listed" > "$work/missing"
     [ ! -s "$work/missing" ] && return
     echo "the headers define what ndk.def lacks:"
@@ -111,8 +117,10 @@ mutation() {
     local name=$1 header=$2 script=$3 include=$work/include language
     rm -rf "$include"
     cp -r "$root/ndk/include" "$include"
+    cp -r "$root/compat/include/wincompat" "$include"
+    cp "$include/$header" "$work/unchanged"
     sed -Ei "$script" "$include/$header"
-    if cmp -s "$include/$header" "$root/ndk/include/$header"; then
+    if cmp -s "$include/$header" "$work/unchanged"; then
         echo "no mutation: $script"
         return 1
     fi
@@ -138,8 +146,8 @@ mutations() {
     mutation 'alignment of NDK_ADAPTER_INFO' ndkinfo.h 's/SIZE_T (MaxRegistrationSize|MaxWindowSize)/ULONG \1/'
     mutation 'value of NdkObjectTypeListener' ndkpi.h 's/NdkObjectTypeListener = 9/NdkObjectTypeListener = 8/'
     mutation 'value of NDK_OP_FLAG_DEFER' ndkpi.h 's/(define NDK_OP_FLAG_DEFER *)0x00000200/\10x00000100/'
-    mutation 'value of STATUS_CANCELLED' ndktypes.h 's/0xC0000120u/0xC0000121u/'
-    mutation 'type of STATUS_CANCELLED' ndktypes.h 's/\(\(NTSTATUS\)(0xC0000120u)\)/(\1)/'
+    mutation 'value of STATUS_CANCELLED' wincompat/ntstatus.h 's/0xC0000120u/0xC0000121u/'
+    mutation 'type of STATUS_CANCELLED' wincompat/ntstatus.h 's/\(\(NTSTATUS\)(0xC0000120u)\)/(\1)/'
     mutation 'slot of NDK_MR_DISPATCH.NdkGetLocalTokenFromMr' ndkpi.h \
         '/^typedef struct _NDK_MR_DISPATCH/,/^\}/{
             /NdkGetRemoteTokenFromMr;/d
@@ -148,9 +156,14 @@ mutations() {
     mutation 'type of NDK_QP_DISPATCH.NdkWrite' ndkpi.h 's/NDK_FN_WRITE NdkWrite;/NDK_FN_SEND NdkWrite;/'
     mutation 'slots in NDK_CONNECTOR_DISPATCH' ndkpi.h 's/^( *)NDK_FN_ACCEPT_EX NdkAcceptEx;/&\n    PVOID More;/'
     mutation 'type of NDK_FN_FAST_REGISTER' ndkpi.h 's/ULONG FBO, SIZE_T Length/SIZE_T Length, ULONG FBO/'
-    mutation 'value of POOL_FLAG_PAGED' ndkwdm.h 's/0x0000000000000100ULL/0x0000000000000200ULL/'
-    mutation 'offset of WSK_PROVIDER_DISPATCH.WskControlClient' ndkwdm.h 's/WskSocket, WskSocketConnect;/WskSocket;/'
+    mutation 'value of POOL_FLAG_PAGED' ndkwdm/pool2.h 's/0x0000000000000100ULL/0x0000000000000200ULL/'
+    mutation 'offset of WSK_PROVIDER_DISPATCH.WskControlClient' ndkwdm/wsk.h \
+        's/WskSocket, WskSocketConnect;/WskSocket;/'
     mutation 'type of PFN_WSK_NDK_OPEN_ADAPTER' wskndk.h 's/NDK_VERSION NdkVersion/NDK_VERSION *NdkVersion/'
+    mutation 'type of KeSetTimerEx' ndkwdm/timer.h \
+        's/(KeSetTimerEx\(PKTIMER timer), LARGE_INTEGER due/\1, LONG due/'
+    mutation 'offset of DRIVER_OBJECT.DriverUnload' ndkwdm/driver.h \
+        '/^typedef struct _DRIVER_OBJECT/,/^\}/s/ULONG DriverSize/&, DriverSize2[2]/'
     # The other direction: what is new has no row.
     local change
     for change in 's/^#define NDK_CQ_NOTIFY_ANY .*/&\n#define NDK_NEW 3/' \

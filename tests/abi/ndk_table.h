@@ -51,6 +51,14 @@ template <class A> struct ndk_same<A, A> {
 #define NDK_TYPE(name, result, ...)                                                                \
     typedef result(*name##_wanted) __VA_ARGS__;                                                    \
     NDK_ASSERT(NDK_SAME(name, name##_wanted), "type of " #name);
+#ifdef __cplusplus
+#define NDK_SAME_CALL(name, type) NDK_SAME(decltype(&name), type)
+#else
+#define NDK_SAME_CALL(name, type) NDK_SAME(__typeof__(&name), type)
+#endif
+#define NDK_CALL(name, result, ...)                                                                \
+    typedef result(*name##_wanted) __VA_ARGS__;                                                    \
+    NDK_ASSERT(NDK_SAME_CALL(name, name##_wanted), "type of " #name);
 
 #ifdef NDK_OF_MINGW
 #include "ndkinfo.def"

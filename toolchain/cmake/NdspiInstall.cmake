@@ -37,6 +37,11 @@ install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${pac
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ ${PROJECT_BINARY_DIR}/ndspi/include/ DESTINATION ${include_dir}
     FILES_MATCHING PATTERN *.h)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndk/include/ DESTINATION ${include_dir}/ndk FILES_MATCHING PATTERN *.h)
+# What ndktypes.h reads where the Windows-named headers are not asked for.
+foreach(part guid.h interlocked.h interlocked_forms.h ntstatus.h pragma.h sal.h sal_states.h short_wchar.h types.h
+        version.h)
+    install(FILES ${PROJECT_SOURCE_DIR}/compat/include/wincompat/${part} DESTINATION ${include_dir}/ndk/wincompat)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ ${PROJECT_BINARY_DIR}/compat/include/
     DESTINATION ${include_dir}/compat)
 install(FILES ${PROJECT_SOURCE_DIR}/softrdma/softrdma.h DESTINATION ${include_dir}/softrdma)

@@ -10,6 +10,6 @@ exported() { nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); pr
 diff --label "$2" --label "$1" <(in_map "$2") <(exported "$1")
 bad=0
 for name in $(in_map "$2"); do
-    grep -qE "\b$name\(" "$3"/*.h || { echo "$3: no header declares $name"; bad=1; }
+    grep -rqE "\b$name(\(|;)|WINCOMPAT_WIDE\(\"${name%16}\"\)" "$3" || { echo "$3: no header declares $name"; bad=1; }
 done
 exit $bad

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - threads of ndkwdm.h, and their handles. A thread's object begins with an event, which its end sets: so it
+ * can be waited for. The thread, its handle and the driver have references to it.
+ */
+#include "ndk/verifier/passive.h"
+#include "ndk/wdm/wait.h"
+
+#include "util/thread.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct _OBJECT_TYPE {
+    int unused; /* its address says which */
+};
+
+static struct _OBJECT_TYPE thread_type;
+static POBJECT_TYPE thread_type_at = &thread_type;
+POBJECT_TYPE *PsThreadType = &thread_type_at;
+
+struct _ETHREAD {
+    KEVENT ended; /* first */
+    KEVENT started;
+    atomic_int references;
+    _Atomic NTSTATUS status;
+    PKSTART_ROUTINE routine;
+    PVOID context;
+    pid_t number; /* once started is set */
+    LIST_ENTRY link;
+    HANDLE handle; /* while it is open */
+    jmp_buf end;
+};
+
+static struct {
+    pthread_mutex_t mutex; /* a leaf */
+    LIST_ENTRY open;
+    ULONG_PTR last; /* no number is given twice */
+} handles = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local PETHREAD self;
+
+static PETHREAD of_handle_locked(HANDLE handle)
+{
+    for (LIST_ENTRY *at = handles.open.Flink; at && at != &handles.open; at = at->Flink) {
+        PETHREAD thread = CONTAINING_RECORD(at, struct _ETHREAD, link);
+
+        if (thread->handle == handle)
+            return thread;
+    }
+    return NULL;
+}
+
+static HANDLE open_handle(PETHREAD thread)
+{
+    pthread_mutex_lock(&handles.mutex);
+    if (!handles.last)
+        InitializeListHead(&handles.open);
+    thread->handle = (HANDLE)(handles.last += 4);
+    InsertTailList(&handles.open, &thread->link);
+    pthread_mutex_unlock(&handles.mutex);
+    return thread->handle;
+}
+
+LONG_PTR ObReferenceObject(PVOID object)
+{
+    PETHREAD thread = object;
+
+    return atomic_fetch_add(&thread->references, 1) + 1;
+}
+
+LONG_PTR ObDereferenceObject(PVOID object)
+{
+    PETHREAD thread = object;
+    LONG_PTR left = atomic_fetch_sub(&thread->references, 1) - 1;
+
+    if (!left)
+        free(thread);
+    return left;
+}
+
+NTSTATUS ZwClose(HANDLE handle)
+{
+    PETHREAD thread;
+
+    ndk_passive_expected("ZwClose", "HANDLE", handle);
+    pthread_mutex_lock(&handles.mutex);
+    if ((thread = of_handle_locked(handle))) {
+        RemoveEntryList(&thread->link);
+        thread->handle = NULL;
+    }
+    pthread_mutex_unlock(&handles.mutex);
+    if (!thread)
+        return STATUS_INVALID_HANDLE;
+    ObDereferenceObject(thread);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS ObReferenceObjectByHandle(HANDLE handle, ULONG access, POBJECT_TYPE type,
+    KPROCESSOR_MODE mode, PVOID *object, POBJECT_HANDLE_INFORMATION information)
+{
+    PETHREAD thread;
+
+    (void)access;
+    (void)mode;
+    (void)information;
+    ndk_passive_expected("ObReferenceObjectByHandle", "HANDLE", handle);
+    if (type && type != &thread_type)
+        return STATUS_OBJECT_TYPE_MISMATCH;
+    pthread_mutex_lock(&handles.mutex);
+    if ((thread = of_handle_locked(handle)))
+        ObReferenceObject(thread);
+    pthread_mutex_unlock(&handles.mutex);
+    if (!thread)
+        return STATUS_INVALID_HANDLE;
+    *object = thread;
+    return STATUS_SUCCESS;
+}
+
+/* ---- threads ---- */
+
+static void run(void *argument)
+{
+    self = argument;
+    self->number = gettid();
+    KeSetEvent(&self->started, IO_NO_INCREMENT, FALSE);
+    if (!setjmp(self->end)) { /* PsTerminateSystemThread comes back here */
+        self->routine(self->context);
+        atomic_store(&self->status, STATUS_SUCCESS);
+    }
+    KeSetEvent(&self->ended, IO_NO_INCREMENT, FALSE);
+    ObDereferenceObject(self);
+}
+
+NTSTATUS PsCreateSystemThread(PHANDLE handle, ULONG access, POBJECT_ATTRIBUTES attributes,
+    HANDLE process, PCLIENT_ID client, PKSTART_ROUTINE routine, PVOID context)
+{
+    PETHREAD thread = calloc(1, sizeof(*thread));
+
+    (void)access;
+    (void)attributes;
+    (void)process;
+    ndk_passive_expected("PsCreateSystemThread", "routine", (const void *)(ULONG_PTR)routine);
+    if (!thread)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    KeInitializeEvent(&thread->ended, NotificationEvent, FALSE);
+    thread->ended.Reserved[0] = NDK_THREAD;
+    KeInitializeEvent(&thread->started, NotificationEvent, FALSE);
+    atomic_init(&thread->references, 3); /* its own, the handle's, this call's */
+    atomic_init(&thread->status, STATUS_PENDING);
+    thread->routine = routine;
+    thread->context = context;
+    if (thread_start_detached("ndk-thread", run, thread)) {
+        free(thread);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    if (client) {
+        KeWaitForSingleObject(&thread->started, Executive, KernelMode, FALSE, NULL);
+        client->UniqueProcess = (HANDLE)(ULONG_PTR)getpid();
+        client->UniqueThread = (HANDLE)(ULONG_PTR)thread->number;
+    }
+    *handle = open_handle(thread);
+    ObDereferenceObject(thread);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS PsTerminateSystemThread(NTSTATUS status)
+{
+    ndk_passive_expected("PsTerminateSystemThread", "thread", self);
+    if (!self)
+        return STATUS_INVALID_PARAMETER;
+    atomic_store(&self->status, status);
+    longjmp(self->end, 1);
+}
+
+NTSTATUS PsGetThreadExitStatus(PETHREAD thread)
+{
+    return atomic_load(&thread->status);
+}
+
+HANDLE PsGetCurrentThreadId(void)
+{
+    return (HANDLE)(ULONG_PTR)gettid();
+}
