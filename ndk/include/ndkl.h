@@ -31,6 +31,14 @@ NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **a
  */
 VOID NdklCloseAdapter(NDK_ADAPTER *adapter);
 
+/*
+ * A parameter that a driver finds by RtlQueryRegistryValues; one of the same name hides an earlier one.
+ * name   in: in any case
+ * value  in: of REG_DWORD if it is a number, decimal or behind 0x, else of REG_SZ
+ * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER: one is missing; STATUS_INSUFFICIENT_RESOURCES.
+ */
+NTSTATUS NdklSetParameter(const char *name, const char *value);
+
 #ifdef __cplusplus
 }
 #endif

@@ -37,6 +37,7 @@
 #include <ndkwdm/pool.h>
 #include <ndkwdm/lookaside.h>
 #include <ndkwdm/luid.h>
+#include <ndkwdm/registry.h>
 #endif
 #include <ndkwdm/pool2.h>
 #include <ndkwdm/wsk.h>

@@ -137,6 +137,19 @@ _smbdcopy()
     fi
 }
 
+_ndk_host()
+{
+    local current=$2
+    case $3 in
+    -p|--parameter|-t|--time) return ;;
+    esac
+    if [[ $current == -* ]]; then
+        _ndspi_words "-p --parameter -t --time -h --help" "$current"
+    else
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.so' -- "$current"; compgen -d -- "$current")
+    fi
+}
+
 complete -F _ndinfo ndinfo
 complete -F _ndstat ndstat
 complete -o filenames -F _ndspi_wine ndspi-wine
@@ -146,3 +159,4 @@ complete -F _ndpingpong ndpingpong nd1pingpong ndrpingpong ndcat
 complete -o filenames -F _ndperf ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw \
     nd_connect
 complete -o filenames -F _smbdcopy smbdcopy
+complete -o filenames -F _ndk_host ndk_host
