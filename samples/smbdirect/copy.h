@@ -59,7 +59,9 @@ void copy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether it is a plain file name, without a path. */
 bool copy_name_allowed(const char *name, size_t length);
 
-/* A regular file to read. Returns a descriptor, size out; or a negative errno. */
+/* What copying a file failed of; error: a negative errno of this file's functions. */
+const char *copy_error_text(int error);
+/* A regular file to read. Returns a descriptor, size out; or a negative errno, -EBADF: it is none. */
 int copy_open_source(int directory, const char *name, uint64_t *size);
 
 /* A file that is being received: it gets its name when it is complete. */

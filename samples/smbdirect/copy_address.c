@@ -43,7 +43,10 @@ unsigned copy_parse_address(const char *text, struct copy_address *addresses, un
         return 0;
     }
     port = split(copy, &host);
-    error = getaddrinfo(host, port, &hints, &found);
+    /* getaddrinfo takes a larger number for what is left of it in 16 bits. */
+    error = strspn(port, "0123456789") > 5 || strtoul(port, NULL, 10) > 65535
+                ? EAI_SERVICE
+                : getaddrinfo(host, port, &hints, &found);
     free(copy);
     if (error) {
         copy_say("%s: no address of the form ADDRESS:PORT: %s", text, gai_strerror(error));

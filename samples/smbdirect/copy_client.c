@@ -46,11 +46,6 @@ static enum outcome file_failed(struct client *client, const char *text)
     return FILE_FAILED;
 }
 
-static const char *error_text(int error)
-{
-    return error == -ENODATA ? "it changed while it was copied" : strerror(-error);
-}
-
 /* ---- requests and answers ---- */
 
 /* The server may have sent the reason before the connection ended. */
@@ -128,7 +123,7 @@ static enum outcome load(struct client *client, const struct copy_header *reques
     int error = copy_read(client->fd, data, request->Length, request->Offset);
 
     if (error)
-        return file_failed(client, error_text(error));
+        return file_failed(client, copy_error_text(error));
     copy_sum_add(&client->sum, data, request->Length);
     return WELL;
 }
@@ -140,7 +135,7 @@ static enum outcome store(
     int error = copy_write(client->fd, data, request->Length, request->Offset);
 
     if (error)
-        return file_failed(client, error_text(error));
+        return file_failed(client, copy_error_text(error));
     copy_sum_add(&client->sum, data, request->Length);
     return WELL;
 }
@@ -321,7 +316,7 @@ static enum outcome put(struct client *client, const char *path)
 
     client->fd = copy_open_source(AT_FDCWD, path, &client->size);
     if (client->fd < 0)
-        return file_failed(client, strerror(-client->fd));
+        return file_failed(client, copy_error_text(client->fd));
     outcome = put_open(client, path);
     close(client->fd);
     return outcome;
@@ -354,12 +349,12 @@ static enum outcome get(struct client *client, const char *name)
     if (outcome != WELL)
         return outcome;
     if ((error = copy_target_open(&target, client->directory, name)))
-        return file_failed(client, error_text(error));
+        return file_failed(client, copy_error_text(error));
     client->fd = target.fd;
     begin_file(client, name, answer.Size);
     outcome = fetch(client, checksum);
     if (outcome == WELL && (error = copy_target_keep(&target)))
-        outcome = file_failed(client, error_text(error));
+        outcome = file_failed(client, copy_error_text(error));
     copy_target_drop(&target);
     if (outcome == WELL)
         copy_progress_end(&client->progress, "fetched", checksum);

@@ -16,6 +16,16 @@ bool copy_name_allowed(const char *name, size_t length)
            !(length == 2 && name[0] == '.' && name[1] == '.');
 }
 
+const char *copy_error_text(int error)
+{
+    switch (error) {
+    case -ENODATA: return "it changed while it was copied";
+    case -ELOOP: return "it is a link";
+    case -EBADF: return "it is a device, a FIFO or a socket, no file";
+    default: return strerror(-error);
+    }
+}
+
 /* Not a link, which may lead out of the directory; a FIFO would block. */
 int copy_open_source(int directory, const char *name, uint64_t *size)
 {
@@ -24,13 +34,13 @@ int copy_open_source(int directory, const char *name, uint64_t *size)
     int error = 0;
 
     if (fd < 0)
-        return -errno;
+        return errno == ENXIO ? -EBADF : -errno; /* of a socket, or a device that is not there */
     if (fstat(fd, &stat))
         error = -errno;
     else if (S_ISDIR(stat.st_mode))
         error = -EISDIR;
     else if (!S_ISREG(stat.st_mode))
-        error = -EINVAL;
+        error = -EBADF;
     if (error) {
         close(fd);
         return error;

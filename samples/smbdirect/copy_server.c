@@ -93,15 +93,6 @@ static bool mistaken(struct session *session, const struct copy_header *request,
     return false;
 }
 
-static const char *error_text(int error)
-{
-    if (error == -ENODATA)
-        return "it changed while it was copied";
-    if (error == -ELOOP)
-        return "it is a link";
-    return strerror(-error);
-}
-
 /* ---- the file ---- */
 
 static void leave_file(struct session *session)
@@ -130,7 +121,7 @@ static bool begin_file(struct session *session, const struct copy_header *reques
         error = session->source =
             copy_open_source(session->server->directory, session->name, &session->size);
     if (error < 0)
-        return answer_failed(session, request, error_text(error));
+        return answer_failed(session, request, copy_error_text(error));
     session->state = put ? PUTTING : GETTING;
     session->next = 0;
     session->error = 0;
@@ -158,7 +149,7 @@ static bool end_file(struct session *session, const struct copy_header *request)
         return mistaken(session, request, "the end of no file");
     if (error) {
         leave_file(session);
-        return answer_failed(session, request, error_text(error));
+        return answer_failed(session, request, copy_error_text(error));
     }
     if (session->next != session->size)
         return mistaken(session, request, "the end before all data");
@@ -176,7 +167,7 @@ static bool end_file(struct session *session, const struct copy_header *request)
     error = copy_target_keep(&session->target);
     session->state = IDLE;
     if (error)
-        return answer_failed(session, request, error_text(error));
+        return answer_failed(session, request, copy_error_text(error));
     report(session, "stored", answer.Checksum);
     return send_answer(session, request, &answer, NULL);
 }
@@ -188,7 +179,7 @@ static bool store(struct session *session, const struct copy_header *request, co
     if (!session->error)
         session->error = copy_write(session->target.fd, data, request->Length, request->Offset);
     if (session->error)
-        return answer_failed(session, request, error_text(session->error));
+        return answer_failed(session, request, copy_error_text(session->error));
     copy_sum_add(&session->sum, data, request->Length);
     return answer_ok(session, request);
 }
@@ -197,7 +188,7 @@ static bool load(struct session *session, const struct copy_header *request, voi
 {
     session->error = copy_read(session->source, data, request->Length, request->Offset);
     if (session->error)
-        return answer_failed(session, request, error_text(session->error));
+        return answer_failed(session, request, copy_error_text(session->error));
     copy_sum_add(&session->sum, data, request->Length);
     return true;
 }
@@ -317,7 +308,8 @@ static bool move_piece(struct session *session, const struct copy_header *reques
         return mistaken(session, request, "a piece that is not the next one of the file");
     session->next += request->Length;
     if (session->error)
-        return finish_all(session) && answer_failed(session, request, error_text(session->error));
+        return finish_all(session) &&
+               answer_failed(session, request, copy_error_text(session->error));
     if (!(request->Flags & COPY_INLINE))
         return state == PUTTING ? write_piece(session, request) : read_piece(session, request);
     if (!finish_all(session))

@@ -125,6 +125,14 @@ scenario_names() {
     says client "^smbdcopy: link: the server says: it is a link\$"
     says client "^smbdcopy: folder: the server says: Is a directory\$"
     says client "^smbdcopy: nothing: the server says: No such file or directory\$"
+    mkfifo "$scratch/store/fifo"
+    ln -s f "$scratch/in/link"
+    client 1 -g -o "$scratch/out" fifo
+    says client "^smbdcopy: fifo: the server says: it is a device, a FIFO or a socket, no file\$"
+    client 1 /dev/null "$scratch/store/fifo" "$scratch/in/link"
+    says client "/dev/null: it is a device, a FIFO or a socket, no file\$"
+    says client "store/fifo: it is a device, a FIFO or a socket, no file\$"
+    says client "in/link: it is a link\$"
     client 1 "$scratch/in/nothing" "$scratch" "$scratch/in/f"
     says client "in/nothing: No such file or directory\$"
     says client "Is a directory\$"
@@ -156,6 +164,12 @@ scenario_wrong_address() {
     server=203.0.113.77:5445
     client 1 -b "$address" "$scratch/in/f"
     says client "^smbdcopy: 203.0.113.77:5445: .*STATUS_[A-Z_]+"
+    for port in 65536 99999 100005445 18446744073709557061; do
+        server=$address:$port
+        client 1 "$scratch/in/f"
+        says client "^smbdcopy: $server: no address of the form ADDRESS:PORT: "
+    done
+    server=203.0.113.77:5445
     client 1 -b 203.0.113.77 "$scratch/in/f"
     says client "no adapter with the local address 203.0.113.77:0: NDIS_STATUS_ADAPTER_NOT_READY"
 }
