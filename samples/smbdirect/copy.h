@@ -51,7 +51,7 @@ enum { COPY_ADDRESS_TEXT = 80 };
 const char *copy_status_text(NTSTATUS status, char *text, size_t size);
 /* What the user can do about it, or NULL. */
 const char *copy_status_hint(NTSTATUS status);
-/* Writes "smbdcopy: " and a line to standard error. */
+/* Writes "smbdcopy: " and a line to standard error, control characters as \xHH. */
 void copy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- copy_file.c ---- */

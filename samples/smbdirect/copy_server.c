@@ -49,7 +49,7 @@ struct session {
 
 static void say(struct session *session, const char *what, const char *why)
 {
-    fprintf(stderr, "smbdcopy: %s: %s%s%s\n", session->peer, what, why ? ": " : "", why ? why : "");
+    copy_say("%s: %s%s%s", session->peer, what, why ? ": " : "", why ? why : "");
 }
 
 /* ---- answers; false: the connection has ended ---- */
@@ -104,6 +104,14 @@ static void leave_file(struct session *session)
     session->state = IDLE;
 }
 
+static void say_not_stored(struct session *session, int error)
+{
+    char text[COPY_NAME_MOST + 64];
+
+    snprintf(text, sizeof(text), "%s: not stored", session->name);
+    say(session, text, copy_error_text(error));
+}
+
 static bool begin_file(struct session *session, const struct copy_header *request, const char *name)
 {
     struct copy_header answer = { .Status = COPY_OK };
@@ -120,8 +128,11 @@ static bool begin_file(struct session *session, const struct copy_header *reques
     else
         error = session->source =
             copy_open_source(session->server->directory, session->name, &session->size);
-    if (error < 0)
+    if (error < 0) {
+        if (put)
+            say_not_stored(session, error);
         return answer_failed(session, request, copy_error_text(error));
+    }
     session->state = put ? PUTTING : GETTING;
     session->next = 0;
     session->error = 0;
@@ -166,8 +177,10 @@ static bool end_file(struct session *session, const struct copy_header *request)
     }
     error = copy_target_keep(&session->target);
     session->state = IDLE;
-    if (error)
+    if (error) {
+        say_not_stored(session, error);
         return answer_failed(session, request, copy_error_text(error));
+    }
     report(session, "stored", answer.Checksum);
     return send_answer(session, request, &answer, NULL);
 }
@@ -176,8 +189,11 @@ static bool end_file(struct session *session, const struct copy_header *request)
 
 static bool store(struct session *session, const struct copy_header *request, const void *data)
 {
-    if (!session->error)
+    if (!session->error) {
         session->error = copy_write(session->target.fd, data, request->Length, request->Offset);
+        if (session->error)
+            say_not_stored(session, session->error);
+    }
     if (session->error)
         return answer_failed(session, request, copy_error_text(session->error));
     copy_sum_add(&session->sum, data, request->Length);

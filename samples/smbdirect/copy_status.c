@@ -53,6 +53,19 @@ const char *copy_status_hint(NTSTATUS status)
     return NULL;
 }
 
+/* What a peer chose may have control characters, which a terminal would obey: ASCII's, and those of 8 bits in UTF-8. */
+static void put_printable(const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at < 0x20 || *at == 0x7f)
+            fprintf(stderr, "\\x%02x", *at);
+        else if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            fprintf(stderr, "\\x%02x\\x%02x", *at, at[1]), at++;
+        else
+            putc(*at, stderr);
+    }
+}
+
 void copy_say(const char *format, ...)
 {
     va_list arguments;
@@ -61,5 +74,9 @@ void copy_say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    fprintf(stderr, "smbdcopy: %s\n", line);
+    flockfile(stderr); /* sessions have threads of their own */
+    fputs("smbdcopy: ", stderr);
+    put_printable(line);
+    putc('\n', stderr);
+    funlockfile(stderr);
 }

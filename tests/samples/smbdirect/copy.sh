@@ -140,6 +140,11 @@ scenario_names() {
     client 1 "$scratch/in/" # has no name
     [ "$(cat "$scratch/store/link")" = secret ] || fail "the link was followed"
     holds out
+    # The server's terminal gets no control characters of a client's.
+    local odd=$'a\e[31mb\nc\u009b'
+    input "$odd" 10
+    client 0 "$scratch/in/$odd"
+    says server ': a\\x1b\[31mb\\x0ac\\xc2\\x9b: stored 10 bytes'
     stop_server
 }
 
@@ -267,6 +272,7 @@ scenario_no_room() {
     input f 3000000
     client 1 "$scratch/in/f"
     says client "in/f: the server says: File too large\$"
+    says server "f: not stored: File too large\$"
     input g 1000
     client 0 "$scratch/in/g"
     same g store
