@@ -55,10 +55,21 @@ nd_forward(AS ws2tcpip.h SPELLED WS2tcpip.h Ws2tcpip.h TO wincompat/addrinfo.h w
 nd_forward(AS mswsock.h TO wincompat/mswsock.h ABOUT "the extension functions of Winsock")
 
 nd_without_words(
-    algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
-    coroutine deque exception execution expected filesystem flat_map flat_set format forward_list fstream functional
-    future generator initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan
-    memory memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex
-    scoped_allocator semaphore set shared_mutex source_location span spanstream sstream stack stacktrace stdexcept
-    stdfloat stop_token streambuf string string_view strstream syncstream system_error thread tuple type_traits
-    typeindex typeinfo unordered_map unordered_set utility valarray variant vector version)
+    algorithm any array atomic barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv chrono
+    cinttypes ciso646 climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp
+    csignal cstdalign cstdarg cstdbool cstddef cstdint cstdio cstdlib cstring ctgmath ctime cuchar cwchar cwctype
+    deque exception execution expected filesystem flat_map flat_set format forward_list fstream functional future
+    generator initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan memory
+    memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex scoped_allocator
+    semaphore set shared_mutex source_location span spanstream sstream stack stacktrace stdexcept stdfloat stop_token
+    streambuf string string_view strstream syncstream system_error thread tuple type_traits typeindex typeinfo
+    unordered_map unordered_set utility valarray variant vector version
+    experimental/algorithm experimental/any experimental/array experimental/buffer experimental/chrono
+    experimental/deque experimental/executor experimental/filesystem experimental/forward_list experimental/functional
+    experimental/internet experimental/io_context experimental/iterator experimental/list experimental/map
+    experimental/memory experimental/memory_resource experimental/net experimental/netfwd experimental/numeric
+    experimental/optional experimental/propagate_const experimental/random experimental/ratio experimental/regex
+    experimental/scope experimental/set experimental/simd experimental/socket experimental/source_location
+    experimental/string experimental/string_view experimental/system_error experimental/timer experimental/tuple
+    experimental/type_traits experimental/unordered_map experimental/unordered_set experimental/utility
+    experimental/vector)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The public headers under gcc and (where present) clang, C11 and C++11 to C++20, all warnings errors: each alone, with
-# parts of the standard library before and behind it; all of them in one source, in either order; each Interlocked
-# function as a statement. Other Windows headers are further down the path, and none of theirs is reached.
+# parts of the C library before and behind it; all of them in one source, in either order; each Interlocked function as
+# a statement. Other Windows headers are further down the path, and none of theirs is reached.
 # All headers in one source are compiled by each compiler for each standard. The rest hardly depends on these: one of C
 # and one of C++ do it, and all only with NDSPI_TEST_LONG.
 # usage: headers.sh CC CXX INCLUDE-DIR...
@@ -74,18 +74,10 @@ for index in "${!headers[@]}"; do
         esac
     done
 done
-some=(windows.h winsock2.h ndsupport.h)
 for compiler in "${compilers[@]}"; do
-    case $compiler in
-    *++14 | *++17 | clang*++11) [ -n "${NDSPI_TEST_LONG:-}" ] || continue ;;&
-    *-xc++*)
-        compile "standard headers behind" "$compiler" \
-            "$(include "${some[@]}" algorithm vector string iostream map thread random regex)"
-        compile "standard headers before" "$compiler" "$(include algorithm vector "${some[@]}" map functional)"
-        ;;
-    *) compile "system headers on both sides" "$compiler" \
-        "$(include stdlib.h sys/socket.h "${some[@]}" stdio.h wchar.h netdb.h regex.h)" ;;
-    esac
+    case $compiler in *-xc++*) continue ;; esac # library.sh
+    compile "system headers on both sides" "$compiler" \
+        "$(include stdlib.h sys/socket.h windows.h winsock2.h ndsupport.h stdio.h wchar.h netdb.h regex.h)"
 done
 for compiler in "${few[@]}"; do
     # What programs were found to rely on: words and types, each header the only one of its source.
