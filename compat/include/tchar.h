@@ -25,71 +25,91 @@ typedef TCHAR _TCHAR;
 #if defined(UNICODE) || defined(_UNICODE)
 #define _tmain wmain
 #if __SIZEOF_WCHAR_T__ == 4
-#define _tcscpy                wcscpy
-#define _tcscat                wcscat
-#define _tcsncpy               wcsncpy
-#define _tcsncat               wcsncat
-#define _tcsspn                wcsspn
-#define _tcscspn               wcscspn
-#define _tcspbrk               wcspbrk
-#define _tcstod                wcstod
-#define _istdigit              iswdigit
-#define _istspace              iswspace
-#define _istalpha              iswalpha
-#define _istalnum              iswalnum
-#define _istxdigit             iswxdigit
-#define _totlower              towlower
-#define _totupper              towupper
-#define _tcslen                wcslen
-#define _tcscmp                wcscmp
-#define _tcsncmp               wcsncmp
-#define _tcschr                wcschr
-#define _tcsrchr               wcsrchr
-#define _tcsstr                wcsstr
-#define _tcsicmp               _wcsicmp
-#define _tcsnicmp              _wcsnicmp
-#define _tcstol(s, end, base)  ((LONG)wcstol((s), (end), (base)))
-#define _tcstoul(s, end, base) ((ULONG)wcstoul((s), (end), (base)))
-#define _ttoi(s)               ((int)wcstol((s), NULL, 10))
-#define _ttol(s)               ((LONG)wcstol((s), NULL, 10))
-#define _ttoi64(s)             wcstoll((s), NULL, 10)
-#define _tstoi(s)              _ttoi(s)
-#define _tstol(s)              _ttol(s)
-#define _tstoi64(s)            _ttoi64(s)
+#define _tcscpy    wcscpy
+#define _tcscat    wcscat
+#define _tcsncpy   wcsncpy
+#define _tcsncat   wcsncat
+#define _tcsspn    wcsspn
+#define _tcscspn   wcscspn
+#define _tcspbrk   wcspbrk
+#define _tcstod    wcstod
+#define _istdigit  iswdigit
+#define _istspace  iswspace
+#define _istalpha  iswalpha
+#define _istalnum  iswalnum
+#define _istxdigit iswxdigit
+#define _totlower  towlower
+#define _totupper  towupper
+#define _tcslen    wcslen
+#define _tcscmp    wcscmp
+#define _tcsncmp   wcsncmp
+#define _tcschr    wcschr
+#define _tcsrchr   wcsrchr
+#define _tcsstr    wcsstr
+#define _tcsicmp   _wcsicmp
+#define _tcsnicmp  _wcsnicmp
+#define _ttoi      _wtoi
+#define _ttol      _wtol
+#define _ttoi64    _wtoi64
+#define _tstoi     _wtoi
+#define _tstol     _wtol
+#define _tstoi64   _wtoi64
+#define _tcstol    wincompat_wcstol
+#define _tcstoul   wincompat_wcstoul
+static inline LONG wincompat_wcstol(const WCHAR *text, WCHAR **end, int base)
+{
+    return (LONG)wcstol(text, end, base);
+}
+static inline ULONG wincompat_wcstoul(const WCHAR *text, WCHAR **end, int base)
+{
+    return (ULONG)wcstoul(text, end, base);
+}
 #endif
 #else
-#define _tmain                 main
-#define _tcscpy                strcpy
-#define _tcscat                strcat
-#define _tcsncpy               strncpy
-#define _tcsncat               strncat
-#define _tcsspn                strspn
-#define _tcscspn               strcspn
-#define _tcspbrk               strpbrk
-#define _tcstod                strtod
-#define _istdigit              isdigit
-#define _istspace              isspace
-#define _istalpha              isalpha
-#define _istalnum              isalnum
-#define _istxdigit             isxdigit
-#define _totlower              tolower
-#define _totupper              toupper
-#define _tcslen                strlen
-#define _tcscmp                strcmp
-#define _tcsncmp               strncmp
-#define _tcschr                strchr
-#define _tcsrchr               strrchr
-#define _tcsstr                strstr
-#define _tcsicmp               _stricmp
-#define _tcsnicmp              _strnicmp
-#define _tcstol(s, end, base)  ((LONG)strtol((s), (end), (base)))
-#define _tcstoul(s, end, base) ((ULONG)strtoul((s), (end), (base)))
-#define _ttoi(s)               ((int)strtol((s), NULL, 10))
-#define _ttol(s)               ((LONG)strtol((s), NULL, 10))
-#define _ttoi64(s)             strtoll((s), NULL, 10)
-#define _tstoi(s)              _ttoi(s)
-#define _tstol(s)              _ttol(s)
-#define _tstoi64(s)            _ttoi64(s)
+#define _tmain     main
+#define _tcscpy    strcpy
+#define _tcscat    strcat
+#define _tcsncpy   strncpy
+#define _tcsncat   strncat
+#define _tcsspn    strspn
+#define _tcscspn   strcspn
+#define _tcspbrk   strpbrk
+#define _tcstod    strtod
+#define _istdigit  isdigit
+#define _istspace  isspace
+#define _istalpha  isalpha
+#define _istalnum  isalnum
+#define _istxdigit isxdigit
+#define _totlower  tolower
+#define _totupper  toupper
+#define _tcslen    strlen
+#define _tcscmp    strcmp
+#define _tcsncmp   strncmp
+#define _tcschr    strchr
+#define _tcsrchr   strrchr
+#define _tcsstr    strstr
+#define _tcsicmp   _stricmp
+#define _tcsnicmp  _strnicmp
+#define _ttoi      atoi
+#define _ttol      wincompat_atol
+#define _ttoi64    _atoi64
+#define _tstoi     atoi
+#define _tstol     wincompat_atol
+#define _tstoi64   _atoi64
+#define _tcstol    wincompat_strtol
+#define _tcstoul   wincompat_strtoul
+static inline LONG wincompat_atol(const char *text)
+{
+    return (LONG)strtol(text, NULL, 10);
+}
+static inline LONG wincompat_strtol(const char *text, char **end, int base)
+{
+    return (LONG)strtol(text, end, base);
+}
+static inline ULONG wincompat_strtoul(const char *text, char **end, int base)
+{
+    return (ULONG)strtoul(text, end, base);
+}
 #endif
 
 /* Names that exist for both widths. */

@@ -155,7 +155,7 @@ numbers() {
 prototypes() {
     prologue > prototypes.c
     "$cc" -std=gnu11 -D_GNU_SOURCE -w -I"$1" -fsyntax-only -aux-info prototypes.all prototypes.c
-    sed -nE "s|^/\* $1/[^:]*:[0-9]+:[A-Z]+ \*/ (.*;).*|\1|p" prototypes.all | grep -vE 'wincrt_|wincompat_' |
+    sed -nE "s|^/\* $1/[^:]*:[0-9]+:[A-Z]+ \*/ ([^;]*;).*|\1|p" prototypes.all | grep -vE 'wincrt_|wincompat_' |
         sed -E 's/^(extern|static) //' | sed -nE 's/^([^(]*[ *]([A-Za-z_0-9]+) \(.*)$/\2 \1/p' |
         sort -u > ours.prototypes
     [ "$(wc -l < ours.prototypes)" -gt 250 ] || { echo "the prototypes were not read" >&2; return 1; }

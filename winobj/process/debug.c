@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* debug.c - OutputDebugString, IsDebuggerPresent. */
+/* debug.c - OutputDebugString, IsDebuggerPresent, DebugBreak. */
 #include <windows.h>
 
 #include <errno.h>
@@ -28,4 +28,10 @@ BOOL WINAPI IsDebuggerPresent(void)
     if (status)
         fclose(status);
     return tracer != 0;
+}
+
+/* DebugBreak - stops a debugger that traces the process, which may continue; without one SIGTRAP ends the process. */
+void WINAPI DebugBreak(void)
+{
+    __debugbreak();
 }

@@ -51,6 +51,23 @@ template <class T> inline unsigned char _BitScanReverse64(T *index, unsigned lon
 }
 }
 #else
+/* In C functions of Windows' types, below macros of the same names for any. */
+static inline unsigned char _BitScanForward(ULONG *index, ULONG mask)
+{
+    return mask ? *index = (ULONG)__builtin_ctz(mask), 1 : 0;
+}
+static inline unsigned char _BitScanReverse(ULONG *index, ULONG mask)
+{
+    return mask ? *index = (ULONG)(31 - __builtin_clz(mask)), 1 : 0;
+}
+static inline unsigned char _BitScanForward64(ULONG *index, ULONG64 mask)
+{
+    return mask ? *index = (ULONG)__builtin_ctzll(mask), 1 : 0;
+}
+static inline unsigned char _BitScanReverse64(ULONG *index, ULONG64 mask)
+{
+    return mask ? *index = (ULONG)(63 - __builtin_clzll(mask)), 1 : 0;
+}
 #define WINCOMPAT_SCAN(index, type, mask, number)                                                  \
     __extension__({                                                                                \
         const type wincompat_mask_ = (type)(mask);                                                 \
@@ -72,9 +89,33 @@ template <class T> inline unsigned char _BitScanReverse64(T *index, unsigned lon
 #define BitScanForward64 _BitScanForward64
 #define BitScanReverse64 _BitScanReverse64
 
-#define __popcnt16(v) ((unsigned short)__builtin_popcount((uint16_t)(v)))
-#define __popcnt(v)   ((unsigned)__builtin_popcount((uint32_t)(v)))
-#define __popcnt64(v) ((unsigned long long)__builtin_popcountll((unsigned long long)(v)))
+#if !WINCOMPAT_BUILTIN(__popcnt)
+static inline unsigned short __popcnt16(unsigned short value)
+{
+    return (unsigned short)__builtin_popcount(value);
+}
+static inline unsigned __popcnt(unsigned value)
+{
+    return (unsigned)__builtin_popcount(value);
+}
+static inline unsigned long long __popcnt64(unsigned long long value)
+{
+    return (unsigned long long)__builtin_popcountll(value);
+}
+#endif
+
+/* A breakpoint: a debugger stops, and continues behind it; without one SIGTRAP ends the process. */
+#if !WINCOMPAT_BUILTIN(__debugbreak)
+#if defined(__x86_64__) || defined(__i386__)
+#define WINCOMPAT_BREAK "int3"
+#elif defined(__aarch64__)
+#define WINCOMPAT_BREAK "brk #0xf000"
+#endif
+static inline __attribute__((always_inline)) void __debugbreak(void)
+{
+    __asm__ __volatile__(WINCOMPAT_BREAK ::: "memory");
+}
+#endif
 
 /* gcc's headers have macros of the first two names; clang has all four in its Microsoft modes. */
 #if !defined(_rotl) && !WINCOMPAT_BUILTIN(_rotl)

@@ -153,7 +153,8 @@ WINOBJ_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T s
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitThread(DWORD exit_code);
 WINOBJ_API BOOL WINAPI GetExitCodeThread(HANDLE thread, LPDWORD exit_code);
 WINOBJ_API DWORD WINAPI ResumeThread(HANDLE thread);
-#define GetCurrentThread() ((HANDLE)(LONG_PTR)-2)
+/* A value that stands for the calling thread, whichever uses it: -2. */
+WINOBJ_API HANDLE WINAPI GetCurrentThread(void);
 WINOBJ_API DWORD WINAPI GetThreadId(HANDLE thread);
 WINOBJ_API DWORD WINAPI GetCurrentThreadId(void);
 WINOBJ_API DWORD WINAPI GetCurrentProcessId(void);

@@ -64,7 +64,8 @@ WINOBJ_API BOOL WINAPI FreeEnvironmentStringsW(LPWCH block);
 
 /* the process and its computer */
 
-#define GetCurrentProcess() ((HANDLE)(LONG_PTR)-1)
+/* A value that stands for the calling process: -1, which needs no closing. */
+WINOBJ_API HANDLE WINAPI GetCurrentProcess(void);
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitProcess(UINT exit_code);
 
 /* processes of the same user; each function says which right it needs */
@@ -227,6 +228,7 @@ WINOBJ_API void WINAPI OutputDebugStringA(LPCSTR text);
 WINOBJ_API void WINAPI OutputDebugStringW(LPCWSTR text) WINCOMPAT_WIDE("OutputDebugStringW");
 #define OutputDebugString WINCOMPAT_AW(OutputDebugString)
 WINOBJ_API BOOL WINAPI IsDebuggerPresent(void);
+WINOBJ_API void WINAPI DebugBreak(void);
 
 /* local memory */
 

@@ -58,6 +58,12 @@ int __cdecl _snwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *fo
     WINCRT("_snwprintf_s");
 int __cdecl _vsnwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *format,
     va_list arguments) WINCRT("_vsnwprintf_s");
+int __cdecl printf_s(const char *format, ...) WINCRT("printf");
+int __cdecl fprintf_s(FILE *stream, const char *format, ...) WINCRT("fprintf");
+int __cdecl vprintf_s(const char *format, va_list arguments) WINCRT("vprintf");
+int __cdecl vfprintf_s(FILE *stream, const char *format, va_list arguments) WINCRT("vfprintf");
+int __cdecl wprintf_s(const WCHAR *format, ...) WINCRT("wprintf");
+int __cdecl fwprintf_s(FILE *stream, const WCHAR *format, ...) WINCRT("fwprintf");
 int __cdecl _scprintf(const char *format, ...) WINCRT("_scprintf");
 int __cdecl _vscprintf(const char *format, va_list arguments) WINCRT("_vscprintf");
 int __cdecl _scwprintf(const WCHAR *format, ...) WINCRT("_scwprintf");
@@ -154,13 +160,6 @@ using ::wincrt_wprintf;
 #endif
 }
 #endif
-
-#define printf_s(...)   wincrt_printf(__VA_ARGS__)
-#define fprintf_s(...)  wincrt_fprintf(__VA_ARGS__)
-#define vprintf_s(...)  wincrt_vprintf(__VA_ARGS__)
-#define vfprintf_s(...) wincrt_vfprintf(__VA_ARGS__)
-#define wprintf_s(...)  wincrt_wprintf(__VA_ARGS__)
-#define fwprintf_s(...) wincrt_fwprintf(__VA_ARGS__)
 
 #ifndef NDSPI_NO_CRT
 #undef printf

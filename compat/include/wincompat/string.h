@@ -50,24 +50,57 @@ WINCOMPAT_END
 #define _strnicmp strncasecmp
 #define _strcmpi  strcasecmp
 
-#define _atoi64(s)               strtoll((s), NULL, 10)
-#define _strtoi64(s, end, base)  strtoll((s), (end), (base))
-#define _strtoui64(s, end, base) strtoull((s), (end), (base))
+static inline LONGLONG _atoi64(const char *text)
+{
+    return strtoll(text, NULL, 10);
+}
+static inline LONGLONG _strtoi64(const char *text, char **end, int base)
+{
+    return strtoll(text, end, base);
+}
+static inline ULONGLONG _strtoui64(const char *text, char **end, int base)
+{
+    return strtoull(text, end, base);
+}
 
 /* The C library knows wchar_t with 32 bits only: programs built with -fshort-wchar do not have these. */
 #if __SIZEOF_WCHAR_T__ == 4
-#define _wcsicmp                 wcscasecmp
-#define _wcsnicmp                wcsncasecmp
-#define _wtoi(s)                 ((int)wcstol((s), NULL, 10))
-#define _wtol(s)                 ((LONG)wcstol((s), NULL, 10))
-#define _wtoi64(s)               wcstoll((s), NULL, 10)
-#define _wcstoi64(s, end, base)  wcstoll((s), (end), (base))
-#define _wcstoui64(s, end, base) wcstoull((s), (end), (base))
+#define _wcsicmp  wcscasecmp
+#define _wcsnicmp wcsncasecmp
+static inline int _wtoi(const WCHAR *text)
+{
+    return (int)wcstol(text, NULL, 10);
+}
+static inline LONG _wtol(const WCHAR *text)
+{
+    return (LONG)wcstol(text, NULL, 10);
+}
+static inline LONGLONG _wtoi64(const WCHAR *text)
+{
+    return wcstoll(text, NULL, 10);
+}
+static inline LONGLONG _wcstoi64(const WCHAR *text, WCHAR **end, int base)
+{
+    return wcstoll(text, end, base);
+}
+static inline ULONGLONG _wcstoui64(const WCHAR *text, WCHAR **end, int base)
+{
+    return wcstoull(text, end, base);
+}
 #endif
 
-#define _byteswap_ushort(v) __builtin_bswap16(v)
-#define _byteswap_ulong(v)  __builtin_bswap32(v)
-#define _byteswap_uint64(v) ((unsigned long long)__builtin_bswap64(v))
+static inline USHORT _byteswap_ushort(USHORT value)
+{
+    return __builtin_bswap16(value);
+}
+static inline ULONG _byteswap_ulong(ULONG value)
+{
+    return __builtin_bswap32(value);
+}
+static inline ULONGLONG _byteswap_uint64(ULONGLONG value)
+{
+    return __builtin_bswap64(value);
+}
 
 #ifdef __cplusplus
 extern "C++" {

@@ -356,19 +356,6 @@ typedef struct _FILETIME {
 #define LOBYTE(w) ((BYTE)((DWORD_PTR)(w)&0xff))
 #define HIBYTE(w) ((BYTE)(((DWORD_PTR)(w) >> 8) & 0xff))
 
-#define HandleToUlong(h)  ((ULONG)(ULONG_PTR)(h))
-#define HandleToULong(h)  ((ULONG)(ULONG_PTR)(h))
-#define HandleToLong(h)   ((LONG)(LONG_PTR)(h))
-#define UlongToHandle(ul) ((HANDLE)(ULONG_PTR)(ul))
-#define ULongToHandle(ul) ((HANDLE)(ULONG_PTR)(ul))
-#define LongToHandle(l)   ((HANDLE)(LONG_PTR)(l))
-#define PtrToUlong(p)     ((ULONG)(ULONG_PTR)(p))
-#define UlongToPtr(ul)    ((VOID *)(ULONG_PTR)(ul))
-#define PtrToInt(p)       ((INT)(INT_PTR)(p))
-#define IntToPtr(i)       ((VOID *)(INT_PTR)(i))
-#define PtrToUint(p)      ((UINT)(UINT_PTR)(p))
-#define UIntToPtr(ui)     ((VOID *)(UINT_PTR)(ui))
-
 /*
  * FIELD_OFFSET - a constant, or with a run-time index in field a run-time value. g++ refuses such an index in offsetof,
  * and casts in constants; it allows the difference of two addresses inside one object in both places.
@@ -436,15 +423,21 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
 #define FillMemory(p, n, v)     RtlFillMemory((p), (n), (v))
 #define CopyMemory(d, s, n)     RtlCopyMemory((d), (s), (n))
 #define MoveMemory(d, s, n)     RtlMoveMemory((d), (s), (n))
-#define SecureZeroMemory(p, n)  explicit_bzero((p), (n))
+#define SecureZeroMemory        RtlSecureZeroMemory
+
+/* No compiler leaves it out, whether or not the memory is used afterwards. */
+static inline PVOID RtlSecureZeroMemory(PVOID memory, SIZE_T size)
+{
+    memset(memory, 0, size);
+    __asm__ __volatile__("" ::"r"(memory) : "memory");
+    return memory;
+}
 
 #define __assume(e)                                                                                \
     do {                                                                                           \
         if (!(e))                                                                                  \
             __builtin_unreachable();                                                               \
     } while (0)
-#define DebugBreak()   __builtin_trap()
-#define __debugbreak() __builtin_trap()
 
 /*
  * min and max. In C the macros of Windows. In C++ a macro with arguments would break every standard header that comes

@@ -52,8 +52,8 @@ include() { printf '#include <%s>\n' "$@"; }
 # Calls of all that there are, the results unused.
 interlocked() {
     awk '$1 == "interlocked" && $3 ~ /^_?Interlocked/ {
-        operand = $3 ~ /Pointer$/ ? "pointer" : $3 ~ /64$/ ? "wide" : "narrow"
-        value = $3 ~ /(In|De)crement/ ? "" : $3 ~ /Pointer$/ ? ", NULL" : ", 1"
+        operand = $3 ~ /Pointer/ ? "pointer" : $3 ~ /64/ ? "wide" : "narrow"
+        value = $3 ~ /(In|De)crement/ ? "" : $3 ~ /Pointer/ ? ", NULL" : ", 1"
         print $3 "(" operand value ($3 ~ /CompareExchange/ ? value : "") ");"
         seen++
     } END { exit !seen }' "$scratch/names"
