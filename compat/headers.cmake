@@ -45,6 +45,10 @@ nd_forward(AS SDKDDKVer.h SPELLED sdkddkver.h TO wincompat/version.h
 nd_forward(AS winerror.h TO wincompat/error.h ABOUT "error codes")
 nd_forward(AS ntstatus.h TO wincompat/ntstatus.h ABOUT "status codes")
 nd_forward(AS sal.h specstrings.h TO wincompat/sal.h wincompat/sal1.h ABOUT "source annotations of both kinds")
+nd_forward(AS concurrencysal.h TO wincompat/sal.h ABOUT "source annotations of locks")
+nd_forward(AS rpcsal.h TO wincompat/sal.h wincompat/sal_rpc.h ABOUT "source annotations of interfaces")
+nd_forward(AS driverspecs.h TO wincompat/sal.h wincompat/sal1.h wincompat/sal_drivers.h
+    ABOUT "source annotations of both kinds, and those of drivers")
 nd_forward(AS mmsystem.h timeapi.h TO wincompat/multimedia.h ABOUT "the multimedia clock")
 nd_forward(SPELLED Psapi.h TO psapi.h ABOUT "the header in another case")
 nd_forward(AS ws2def.h TO wincompat/socket.h ABOUT "socket addresses, and the Windows base")

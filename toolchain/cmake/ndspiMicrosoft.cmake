@@ -5,9 +5,10 @@
 #   SHORT_WCHAR     a wchar_t of 16 bits
 #   WINDOWS_LIMITS  LONG_MIN, LONG_MAX and ULONG_MAX are those of a 32-bit long
 
-# -fgnuc-version: without it glibc's and libstdc++'s headers take clang for another compiler.
+# -fgnuc-version: without it glibc's and libstdc++'s headers take clang for another compiler. "case
+# 0x8000FFFF:" of an HRESULT narrows: a warning to Microsoft's compiler, an error to these.
 set(NDSPI_MSVC_CFLAGS -fms-extensions -fms-compatibility -fms-compatibility-version=19.20 -fdelayed-template-parsing
-    -fgnuc-version=4.2.1 -Wno-microsoft -Wno-nonportable-include-path)
+    -fgnuc-version=4.2.1 -Wno-microsoft -Wno-nonportable-include-path -Wno-c++11-narrowing)
 
 # The folders of the headers, for clang's -ivfsoverlay: the files of the same names, written in any case.
 function(ndspi_header_overlay OUTPUT)
@@ -39,7 +40,7 @@ function(ndspi_microsoft_sources target)
         message(FATAL_ERROR "ndspi_microsoft_sources: ${CMAKE_CXX_COMPILER_ID} is neither clang nor gcc")
     endif()
     target_compile_options(${target} PRIVATE -fms-extensions
-        "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:${NDSPI_MSVC_CFLAGS}>")
+        "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:${NDSPI_MSVC_CFLAGS}>" "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-narrowing>")
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS ON)
     if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
         set(overlay ${CMAKE_CURRENT_BINARY_DIR}/ndspi-headers.yaml)

@@ -8,6 +8,7 @@
 
 #include <wincompat/types.h>
 #include <wincompat/sal.h>
+#include <wincompat/sal_rpc.h>
 #include <wincompat/pointers.h>
 #include <wincompat/error.h>
 #include <wincompat/guid.h>

@@ -89,5 +89,12 @@
 #define __success(...)
 #define __in_range(...)
 #define __out_range(...)
+#define __bcount_opt(...)
+#define __ecount_opt(...)
+#define __in_awcount(...)
+#define __in_data_source(...)
+#define __out_awcount(...)
+#define __out_data_source(...)
+#define __out_has_adt_prop(...)
 
 #endif

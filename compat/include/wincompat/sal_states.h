@@ -375,4 +375,31 @@
 #define _Translates_NTSTATUS_to_HRESULT_(...)
 #define _Translates_Win32_to_HRESULT_(...)
 
+#define _Check_return_opt_
+#define _Check_return_wat_
+#define _Deref_inout_z_bytecap_c_(...)
+#define _Deref_inout_z_cap_c_(...)
+#define _Deref_out_z_bytecap_c_(...)
+#define _Deref_out_z_cap_c_(...)
+#define _Format_string_impl_(...)
+#define _Maybe_raises_SEH_exception
+#define _Maybevalid_
+#define _Post_z_bytecap_(...)
+#define _Post_z_cap_(...)
+#define _Prepost_bytecount_c_(...)
+#define _Prepost_bytecount_x_(...)
+#define _Prepost_count_c_(...)
+#define _Prepost_count_x_(...)
+#define _Prepost_opt_bytecount_c_(...)
+#define _Prepost_opt_bytecount_x_(...)
+#define _Prepost_opt_count_c_(...)
+#define _Prepost_opt_count_x_(...)
+#define _Ref_
+#define _Ret_
+#define _Unhandled_
+#define _User_code_
+#define _Within_(...)
+#define _Writes_and_advances_ptr_(...)
+#define _Writes_bytes_and_advances_ptr_(...)
+
 #endif

@@ -50,7 +50,7 @@ reads() {
 }
 
 for std in "gnu++11 -O0" "gnu++20 -O2"; do
-    read -ra gxx <<< "g++ -fms-extensions -std=$std"
+    read -ra gxx <<< "g++ -fms-extensions -Wno-narrowing -std=$std"
     runs words.cpp "${gxx[@]}"
     runs words.cpp "${gxx[@]}" -DNDSPI_LIMITS -fshort-wchar
     runs seh.cpp "${gxx[@]}"

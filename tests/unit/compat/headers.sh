@@ -83,8 +83,9 @@ for compiler in "${few[@]}"; do
     # What programs were found to rely on: words and types, each header the only one of its source.
     compile "annotations behind ndspi.h alone" "$compiler" "#include <ndspi.h>" \
         "HRESULT call(__in ULONG a, __out_opt ULONG *b, __inout_bcount(a) PVOID c, _In_ ULONG d);"
-    compile "annotations of counts" "$compiler" "#include <sal.h>" \
+    compile "annotations of counts" "$compiler" "#include <sal.h>" "#include <rpcsal.h>" \
         "void call(_Out_opt_bytecap_post_bytecount_(b, *c) void *a, unsigned b, unsigned *c, _In_count_(b) const char *d);" \
+        "_Ret_ char *first(_Deref_out_z_cap_c_(4) char **a, __RPC__in_opt const char *b, __in_awcount(1, 2) void *c);" \
         "_Ret_maybenull_z_ char *text(_Inout_cap_(b) char *a, unsigned b, _Outptr_result_maybenull_z_ char **c) _Post_equals_last_error_;"
     compile "versions" "$compiler" "#include <SDKDDKVer.h>" \
         "#if _WIN32_WINNT < _WIN32_WINNT_WIN7 || NTDDI_VERSION < NTDDI_WIN7" "#error old" "#endif" "int versions;"

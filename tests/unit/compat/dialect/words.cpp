@@ -90,6 +90,16 @@ struct Packet {
     IN6_ADDR address;
 };
 
+/* A code is an unsigned number above INT_MAX, an HRESULT is signed. */
+static int which(HRESULT status)
+{
+    switch (status) {
+    case 0x8000FFFF: return 1;
+    case 0x80004005: return 2;
+    default: return 3;
+    }
+}
+
 int main()
 {
     alignas(Place) char room[sizeof(Place)];
@@ -126,5 +136,7 @@ int main()
         return 11;
     if (RTL_BITS_OF(DWORD) + RTL_BITS_OF_FIELD(Packet, kind) != 48 || list.Flink != &list)
         return 12;
+    if (which(E_UNEXPECTED) != 1 || which(E_FAIL) != 2 || which(S_OK) != 3)
+        return 13;
     return 0;
 }
