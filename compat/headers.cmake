@@ -19,6 +19,13 @@ function(nd_forward)
     endforeach()
 endfunction()
 
+# nd_pack(NAME PRAGMA): a header that is one #pragma pack, and is read as often as it is named.
+function(nd_pack name arguments)
+    set(ABOUT "${name} - how members of structures are packed from here on")
+    set(LINES "#pragma pack(${arguments})")
+    configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/header.in ${INTO}/${name} @ONLY)
+endfunction()
+
 # nd_without_words(NAME...): headers of the C++ library, which has names of its own that are words of Windows.
 function(nd_without_words)
     foreach(name ${ARGN})
@@ -31,13 +38,31 @@ endfunction()
 
 nd_forward(AS windows.h SPELLED Windows.h TO wincompat/base.h wincompat/sal1.h
     ABOUT "the Windows base header, with the annotations ported code uses")
-nd_forward(AS minwindef.h winbase.h TO wincompat/base.h ABOUT "the Windows base header")
+nd_forward(AS minwindef.h TO wincompat/base.h ABOUT "the Windows base header")
 nd_forward(AS basetsd.h windef.h winnt.h TO wincompat/base.h ABOUT "the Windows base")
+# The SDK's small headers: each has some of the functions that windows.h brings all, and so is all of it here.
+nd_forward(AS consoleapi.h consoleapi2.h debugapi.h errhandlingapi.h fibersapi.h fileapi.h handleapi.h heapapi.h
+    interlockedapi.h ioapiset.h libloaderapi.h memoryapi.h minwinbase.h namedpipeapi.h processenv.h
+    processthreadsapi.h processtopologyapi.h profileapi.h realtimeapiset.h stringapiset.h synchapi.h sysinfoapi.h
+    systemtopologyapi.h threadpoolapiset.h threadpoollegacyapiset.h timezoneapi.h utilapiset.h winbase.h wincon.h
+    winnls.h
+    TO wincompat/base.h wincompat/sal1.h ABOUT "a part of windows.h in Windows' SDK")
+nd_forward(AS excpt.h TO wincompat/base.h ABOUT "words and codes of exceptions, and the Windows base")
+# Their constants are those of the registry and of resources, of which there is nothing: a name of theirs that a program
+# uses is not declared.
+nd_forward(AS ntverp.h winreg.h TO wincompat/base.h ABOUT "nothing of its own: the Windows base")
+nd_forward(SPELLED WinIoCtl.h TO winioctl.h ABOUT "the header in another case")
+nd_pack(pshpack1.h "push, 1")
+nd_pack(pshpack2.h "push, 2")
+nd_pack(pshpack4.h "push, 4")
+nd_pack(pshpack8.h "push, 8")
+nd_pack(poppack.h pop)
 nd_forward(AS intrin.h TO wincompat/base.h
     ABOUT "the Windows base header; the compiler's functions are in wincompat/bits.h and interlocked.h")
-nd_forward(AS rpc.h TO wincompat/base.h
+nd_forward(AS rpc.h rpcdce.h TO wincompat/base.h
     ABOUT "UUIDs are with the GUIDs of the base header; there are no remote procedure calls")
-nd_forward(AS objbase.h unknwn.h wtypes.h SPELLED Objbase.h Unknwn.h TO wincompat/base.h wincompat/com.h
+nd_forward(AS combaseapi.h objbase.h unknwn.h unknwnbase.h wtypes.h wtypesbase.h SPELLED Objbase.h Unknwn.h
+    TO wincompat/base.h wincompat/com.h
     ABOUT "interface macros, IUnknown, IClassFactory, and the Windows base")
 nd_forward(AS cguid.h coguid.h guiddef.h SPELLED CoGuid.h TO wincompat/guid.h ABOUT "GUIDs")
 nd_forward(AS SDKDDKVer.h SPELLED sdkddkver.h TO wincompat/version.h
@@ -52,9 +77,9 @@ nd_forward(AS driverspecs.h TO wincompat/sal.h wincompat/sal1.h wincompat/sal_dr
 nd_forward(AS mmsystem.h timeapi.h TO wincompat/multimedia.h ABOUT "the multimedia clock")
 nd_forward(SPELLED Psapi.h TO psapi.h ABOUT "the header in another case")
 nd_forward(AS ws2def.h TO wincompat/socket.h ABOUT "socket addresses, and the Windows base")
-nd_forward(AS winsock2.h ws2spi.h SPELLED WinSock2.h Winsock2.h WS2spi.h Ws2spi.h TO wincompat/winsock.h
+nd_forward(AS winsock.h winsock2.h ws2spi.h SPELLED WinSock2.h Winsock2.h WS2spi.h Ws2spi.h TO wincompat/winsock.h
     ABOUT "socket addresses, Winsock functions, and the Windows base")
-nd_forward(AS ws2tcpip.h SPELLED WS2tcpip.h Ws2tcpip.h TO wincompat/addrinfo.h ws2ipdef.h
+nd_forward(AS ws2tcpip.h wspiapi.h SPELLED WS2tcpip.h Ws2tcpip.h TO wincompat/addrinfo.h ws2ipdef.h
     ABOUT "socket addresses, names of hosts, Winsock functions, and the Windows base")
 nd_forward(AS mswsock.h TO wincompat/mswsock.h ABOUT "the extension functions of Winsock")
 

@@ -3,6 +3,7 @@
 #include "winobj/status.h"
 
 #include <ntstatus.h>
+#include <winternl.h>
 
 #define STATUS_TABLE(ROW)                                                                          \
     ROW(STATUS_SUCCESS, ERROR_SUCCESS)                                                             \
@@ -123,4 +124,21 @@ DWORD win_error_from_status(LONG status)
         ((ULONG)status & 0xffff0000u) == 0xc0010000u)
         return (ULONG)status & 0xffffu;
     return ERROR_MR_MID_NOT_FOUND;
+}
+
+/*
+ * RtlNtStatusToDosError - the Win32 error of a status.
+ * status   a status; one with the customer's bit is returned as it is, as is 0
+ * Returns  ERROR_MR_MID_NOT_FOUND for one that has none. Any thread; no last error.
+ * Source   Microsoft's page of the function; customer bit and facilities as Wine's has them.
+ */
+ULONG WINAPI RtlNtStatusToDosError(NTSTATUS status)
+{
+    ULONG code = (ULONG)status;
+
+    if (!code || code & 0x20000000u)
+        return code;
+    if ((code & 0xf0000000u) == 0xd0000000u) /* HRESULT_FROM_NT's bit */
+        code &= ~0x10000000u;
+    return win_error_from_status((LONG)code);
 }

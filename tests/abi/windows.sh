@@ -37,7 +37,8 @@ cmake -DINTO=include -P "$root/compat/headers.cmake"
 # The Windows headers that have the names; WIN32_NO_STATUS as programs do that want all of <ntstatus.h>.
 prologue() {
     echo '#define WIN32_NO_STATUS'
-    for header in winsock2 windows ws2tcpip ws2spi unknwn objbase process rpc tchar strsafe mmsystem psapi; do
+    for header in winsock2 windows ws2tcpip ws2spi unknwn objbase process rpc tchar strsafe mmsystem psapi \
+        winioctl winternl; do
         echo "#include <$header.h>"
     done
     echo '#undef WIN32_NO_STATUS'

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_sdk.c - the small headers of Windows' SDK. Each is there; what those have that windows.h has not: packing, codes
+ * of devices, families of programs, structures and codes of the native interface.
+ */
+#include "tests/support/win32_test.h"
+
+#include <winsock2.h>
+#include <ws2tcpip.h>
+
+#include <combaseapi.h>
+#include <concurrencysal.h>
+#include <debugapi.h>
+#include <driverspecs.h>
+#include <errhandlingapi.h>
+#include <excpt.h>
+#include <fibersapi.h>
+#include <fileapi.h>
+#include <handleapi.h>
+#include <heapapi.h>
+#include <interlockedapi.h>
+#include <ioapiset.h>
+#include <libloaderapi.h>
+#include <memoryapi.h>
+#include <minwinbase.h>
+#include <namedpipeapi.h>
+#include <ntverp.h>
+#include <processenv.h>
+#include <processthreadsapi.h>
+#include <processtopologyapi.h>
+#include <profileapi.h>
+#include <realtimeapiset.h>
+#include <rpcdce.h>
+#include <rpcsal.h>
+#include <stringapiset.h>
+#include <synchapi.h>
+#include <sysinfoapi.h>
+#include <systemtopologyapi.h>
+#include <threadpoolapiset.h>
+#include <threadpoollegacyapiset.h>
+#include <timezoneapi.h>
+#include <unknwnbase.h>
+#include <utilapiset.h>
+#include <winapifamily.h>
+#include <wincon.h>
+#include <winioctl.h>
+#include <winnls.h>
+#include <winreg.h>
+#include <winsock.h>
+#include <winternl.h>
+#include <wspiapi.h>
+#include <wtypesbase.h>
+
+#include <pshpack1.h>
+struct octets {
+    char first;
+    double second;
+};
+#include <poppack.h>
+#include <pshpack2.h>
+struct words {
+    char first;
+    double second;
+};
+#include <pshpack4.h>
+struct longs {
+    char first;
+    double second;
+};
+#include <poppack.h>
+struct words_again {
+    char first;
+    int second;
+};
+#include <poppack.h>
+#include <pshpack8.h>
+struct quads {
+    char first;
+    double second;
+};
+#include <poppack.h>
+
+static void test_packing(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(struct octets), 9);
+    assert_int_equal(sizeof(struct words), 10);
+    assert_int_equal(sizeof(struct longs), 12);
+    assert_int_equal(sizeof(struct words_again), 6);
+    assert_int_equal(sizeof(struct quads), 16);
+}
+
+static void test_codes_of_devices(void **state)
+{
+    (void)state;
+    assert_int_equal(CTL_CODE(FILE_DEVICE_NETWORK, 3, METHOD_NEITHER, FILE_READ_ACCESS), 0x12400F);
+    assert_int_equal(
+        CTL_CODE(FILE_DEVICE_FILE_SYSTEM, 6, METHOD_BUFFERED, FILE_ANY_ACCESS), 0x90018);
+    assert_int_equal(DEVICE_TYPE_FROM_CTL_CODE(0x12400F), FILE_DEVICE_NETWORK);
+#if !WINAPI_FAMILY_PARTITION(WINAPI_PARTITION_DESKTOP)
+    fail();
+#endif
+}
+
+static void test_structures_of_the_native_interface(void **state)
+{
+    UNICODE_STRING name = { 4, 6, NULL };
+    IO_STATUS_BLOCK block;
+
+    (void)state;
+    block.Pointer = NULL;
+    assert_int_equal(block.Status, 0);
+    assert_int_equal(name.Length, 4);
+    assert_int_equal(sizeof(UNICODE_STRING), 16);
+    assert_int_equal(sizeof(OBJECT_ATTRIBUTES), 48);
+    assert_int_equal(sizeof(IO_STATUS_BLOCK), 16);
+}
+
+static void test_errors_of_statuses(void **state)
+{
+    (void)state;
+    assert_int_equal(RtlNtStatusToDosError(0), SPEC_ERROR_SUCCESS);
+    assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0xC0000022), SPEC_ERROR_ACCESS_DENIED);
+    assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0xD0000022), SPEC_ERROR_ACCESS_DENIED);
+    assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0xC0000008), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0xC0010006), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0x80070005), SPEC_ERROR_ACCESS_DENIED);
+    assert_int_equal(RtlNtStatusToDosError(0x103), SPEC_ERROR_IO_PENDING);
+    assert_int_equal((LONG)RtlNtStatusToDosError((NTSTATUS)0xE0001234), (LONG)0xE0001234);
+    assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0xC0FFFFFF), SPEC_ERROR_MR_MID_NOT_FOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_codes_of_devices),
+        cmocka_unit_test(test_structures_of_the_native_interface),
+        cmocka_unit_test(test_errors_of_statuses),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
