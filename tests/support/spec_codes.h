@@ -208,6 +208,8 @@
 /* HRESULT: those of COM, those of <strsafe.h>, those of NetworkDirect. */
 #define SPEC_COM_CODES(ROW)                         \
     ROW(E_NOTIMPL, 0x80004001)                      \
+    ROW(S_OK, 0)                  \
+    ROW(S_FALSE, 1)                  \
     ROW(E_NOINTERFACE, 0x80004002)                  \
     ROW(E_POINTER, 0x80004003)                      \
     ROW(E_FAIL, 0x80004005)                         \
@@ -216,7 +218,10 @@
     ROW(E_OUTOFMEMORY, 0x8007000E)                  \
     ROW(E_INVALIDARG, 0x80070057)                   \
     ROW(CLASS_E_NOAGGREGATION, 0x80040110)          \
-    ROW(CLASS_E_CLASSNOTAVAILABLE, 0x80040111)
+    ROW(CLASS_E_CLASSNOTAVAILABLE, 0x80040111)      \
+    ROW(CO_E_CLASSSTRING, 0x800401F3)              \
+    ROW(CO_E_IIDSTRING, 0x800401F4)                \
+    ROW(RPC_E_CHANGED_MODE, 0x80010106)
 
 #define SPEC_STRSAFE_CODES(ROW)                     \
     ROW(STRSAFE_E_INSUFFICIENT_BUFFER, 0x8007007A)  \

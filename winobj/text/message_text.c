@@ -139,6 +139,9 @@
     ROW(E_UNEXPECTED, "A failure that should not happen")                                          \
     ROW(CLASS_E_NOAGGREGATION, "The class cannot be aggregated")                                   \
     ROW(CLASS_E_CLASSNOTAVAILABLE, "The class cannot be had here")                                 \
+    ROW(CO_E_CLASSSTRING, "The text is no class identifier")                                       \
+    ROW(CO_E_IIDSTRING, "The text is no interface identifier")                                     \
+    ROW(RPC_E_CHANGED_MODE, "The thread uses COM in another mode already")                         \
     ROW(REGDB_E_CLASSNOTREG, "The class is not registered")                                        \
     ROW(STATUS_BUFFER_OVERFLOW, "The buffer or queue is too small: part of the data was lost")     \
     ROW(STATUS_DEVICE_BUSY, "The device is busy")                                                  \

@@ -12,6 +12,7 @@
 #include <wincompat/pointers.h>
 #include <wincompat/error.h>
 #include <wincompat/guid.h>
+#include <wincompat/ole.h>
 #include <wincompat/overlapped.h>
 #include <wincompat/interlocked.h>
 #include <wincompat/bits.h>
