@@ -48,6 +48,7 @@ nd_forward(AS consoleapi.h consoleapi2.h debugapi.h errhandlingapi.h fibersapi.h
     winnls.h
     TO wincompat/base.h wincompat/sal1.h ABOUT "a part of windows.h in Windows' SDK")
 nd_forward(AS excpt.h TO wincompat/base.h ABOUT "words and codes of exceptions, and the Windows base")
+nd_forward(AS shellapi.h TO wincompat/base.h ABOUT "CommandLineToArgvW, and the Windows base")
 # Their constants are those of the registry and of resources, of which there is nothing: a name of theirs that a program
 # uses is not declared.
 nd_forward(AS ntverp.h winreg.h TO wincompat/base.h ABOUT "nothing of its own: the Windows base")

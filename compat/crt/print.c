@@ -191,6 +191,23 @@ DOTS(_snprintf, (char *text, size_t count, const char *format, ...), text, count
 DOTS(_snwprintf, (WCHAR * text, size_t count, const WCHAR *format, ...), text, count, format)
 
 /*
+ * wsprintfA, wsprintfW - the same of user32.dll, to a buffer of 1024 characters, ended always.
+ * Returns  the length, or 1024 where the text was cut, as Wine does.
+ */
+#define USER_ROOM 1024
+static int user_length(int length)
+{
+    return length < USER_ROOM ? length : USER_ROOM;
+}
+
+#define vwsprintfA_(text, format, arguments)                                                       \
+    user_length(to_buffer(NARROW(text, USER_ROOM), RULE_ENDED, format, arguments))
+#define vwsprintfW_(text, format, arguments)                                                       \
+    user_length(to_buffer(WIDE(text, USER_ROOM), RULE_ENDED, format, arguments))
+DOTS(wsprintfA, (char *text, const char *format, ...), text, format)
+DOTS(wsprintfW, (WCHAR * text, const WCHAR *format, ...), text, format)
+
+/*
  * sprintf_s, swprintf_s, _snprintf_s, _snwprintf_s and their v forms - to a buffer of room characters, ended always.
  * count    at most so many characters; _TRUNCATE: as many as fit
  * Returns  the length; -1 where the text was cut to count or by _TRUNCATE; -1 with errno ERANGE and an empty buffer

@@ -49,6 +49,34 @@ BOOL WINAPI SetFilePointerEx(
 }
 
 /*
+ * SetFilePointer - the same with two halves of 32 bits.
+ * high     in, out: the upper half; NULL: low is signed, and a place from 4 GiB on fails
+ * Returns  the lower half of the new place. INVALID_SET_FILE_POINTER is an error where GetLastError is not NO_ERROR:
+ *          those of SetFilePointerEx; ERROR_INVALID_PARAMETER where the place needs high, and nothing has moved.
+ */
+DWORD WINAPI SetFilePointer(HANDLE handle, LONG low, PLONG high, DWORD from)
+{
+    LARGE_INTEGER distance = { .QuadPart = low }, place, before;
+
+    if (high)
+        distance.QuadPart = (LONGLONG)((ULONGLONG)(ULONG)*high << 32 | (ULONG)low);
+    before.QuadPart = 0;
+    if (!SetFilePointerEx(handle, before, &before, FILE_CURRENT) ||
+        !SetFilePointerEx(handle, distance, &place, from))
+        return INVALID_SET_FILE_POINTER;
+    if (!high && place.HighPart) {
+        SetFilePointerEx(handle, before, NULL, FILE_BEGIN);
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return INVALID_SET_FILE_POINTER;
+    }
+    if (high)
+        *high = place.HighPart;
+    if (place.LowPart == INVALID_SET_FILE_POINTER)
+        SetLastError(NO_ERROR);
+    return place.LowPart;
+}
+
+/*
  * SetEndOfFile - makes the file end at its current position: truncates it, or extends it with zeros.
  * Returns FALSE with ERROR_ACCESS_DENIED (not opened for writing), ERROR_INVALID_HANDLE, ERROR_INVALID_FUNCTION (no
  * file), ERROR_DISK_FULL.
@@ -85,6 +113,23 @@ BOOL WINAPI GetFileSizeEx(HANDLE handle, PLARGE_INTEGER size)
         return answer(file, files_error(errno));
     size->QuadPart = status.st_size;
     return answer(file, ERROR_SUCCESS);
+}
+
+/*
+ * GetFileSize - the same in two halves of 32 bits; high may be NULL. INVALID_FILE_SIZE is an error where GetLastError
+ * is not NO_ERROR: those of GetFileSizeEx.
+ */
+DWORD WINAPI GetFileSize(HANDLE handle, LPDWORD high)
+{
+    LARGE_INTEGER size;
+
+    if (!GetFileSizeEx(handle, &size))
+        return INVALID_FILE_SIZE;
+    if (high)
+        *high = (DWORD)size.HighPart;
+    if (size.LowPart == INVALID_FILE_SIZE)
+        SetLastError(NO_ERROR);
+    return size.LowPart;
 }
 
 /*

@@ -68,6 +68,12 @@ WINOBJ_API BOOL WINAPI FreeEnvironmentStringsW(LPWCH block);
 WINOBJ_API HANDLE WINAPI GetCurrentProcess(void);
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitProcess(UINT exit_code);
 
+WINOBJ_API LPSTR WINAPI GetCommandLineA(void);
+WINOBJ_API LPWSTR WINAPI GetCommandLineW(void) WINCOMPAT_WIDE("GetCommandLineW");
+#define GetCommandLine WINCOMPAT_AW(GetCommandLine)
+WINOBJ_API LPWSTR *WINAPI CommandLineToArgvW(LPCWSTR line, int *count)
+    WINCOMPAT_WIDE("CommandLineToArgvW");
+
 /* processes of the same user; each function says which right it needs */
 #define PROCESS_TERMINATE                 0x0001
 #define PROCESS_CREATE_THREAD             0x0002

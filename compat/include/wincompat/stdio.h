@@ -64,6 +64,8 @@ int __cdecl vprintf_s(const char *format, va_list arguments) WINCRT("vprintf");
 int __cdecl vfprintf_s(FILE *stream, const char *format, va_list arguments) WINCRT("vfprintf");
 int __cdecl wprintf_s(const WCHAR *format, ...) WINCRT("wprintf");
 int __cdecl fwprintf_s(FILE *stream, const WCHAR *format, ...) WINCRT("fwprintf");
+int WINAPIV wsprintfA(LPSTR text, LPCSTR format, ...) WINCRT("wsprintfA");
+int WINAPIV wsprintfW(LPWSTR text, LPCWSTR format, ...) WINCRT("wsprintfW");
 int __cdecl _scprintf(const char *format, ...) WINCRT("_scprintf");
 int __cdecl _vscprintf(const char *format, va_list arguments) WINCRT("_vscprintf");
 int __cdecl _scwprintf(const WCHAR *format, ...) WINCRT("_scwprintf");
@@ -90,7 +92,8 @@ int __cdecl _fcloseall(void) WINCRT("_fcloseall");
 
 WINCOMPAT_END
 
-#define _fileno fileno
+#define wsprintf WINCOMPAT_AW(wsprintf)
+#define _fileno  fileno
 
 #ifdef __cplusplus
 extern "C++" {

@@ -188,6 +188,37 @@ static void test_access_is_held_to(void **state)
     assert_fails(ReadFile(file, &octet, 1, &done, NULL), SPEC_ERROR_INVALID_HANDLE);
 }
 
+static void test_places_and_sizes_in_two_halves(void **state)
+{
+    HANDLE file = open_all(OPEN_EXISTING);
+    LONG high = 0;
+    DWORD upper = 77;
+
+    (void)state;
+    write_text(file, "abcdef");
+    assert_int_equal(GetFileSize(file, NULL), 6);
+    assert_int_equal(GetFileSize(file, &upper), 6);
+    assert_int_equal(upper, 0);
+    assert_int_equal(SetFilePointer(file, -2, NULL, FILE_END), 4);
+    assert_int_equal(SetFilePointer(file, -5, NULL, FILE_CURRENT), INVALID_SET_FILE_POINTER);
+    assert_int_equal(GetLastError(), SPEC_ERROR_NEGATIVE_SEEK);
+    high = 1;
+    assert_int_equal(SetFilePointer(file, -1, &high, FILE_BEGIN), INVALID_SET_FILE_POINTER);
+    assert_int_equal(GetLastError(), SPEC_ERROR_SUCCESS);
+    assert_int_equal(high, 1);
+    high = -1;
+    assert_int_equal(SetFilePointer(file, 2, &high, FILE_CURRENT), 1);
+    assert_int_equal(high, 1);
+    assert_true(SetEndOfFile(file));
+    assert_int_equal(GetFileSize(file, &upper), 1);
+    assert_int_equal(upper, 1);
+    assert_true(CloseHandle(file));
+    assert_int_equal(GetFileSize(file, NULL), INVALID_FILE_SIZE);
+    assert_int_equal(GetLastError(), SPEC_ERROR_INVALID_HANDLE);
+    assert_int_equal(SetFilePointer(file, 0, NULL, FILE_BEGIN), INVALID_SET_FILE_POINTER);
+    assert_int_equal(GetLastError(), SPEC_ERROR_INVALID_HANDLE);
+}
+
 static void test_places_and_sizes(void **state)
 {
     HANDLE file = open_all(OPEN_EXISTING);
@@ -477,6 +508,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wide_names, setup, teardown),
         cmocka_unit_test_setup_teardown(test_sharing_refuses_both_ways, setup, teardown),
         cmocka_unit_test_setup_teardown(test_access_is_held_to, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_places_and_sizes_in_two_halves, setup, teardown),
         cmocka_unit_test_setup_teardown(test_places_and_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_overlapped_gives_the_place_and_the_call_waits, setup, teardown),
