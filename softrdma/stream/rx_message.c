@@ -64,7 +64,8 @@ bool srd_stream_has_heard(const struct srd_qp *qp)
     const struct srd_stream *stream = &qp->stream;
 
     /* In one order with the exchange by which a thread begins to doze (srd_share_doze), on this end. */
-    return !stream->told || atomic_load(stream->told) == stream->rx.acknowledged;
+    return !stream->told || atomic_load(stream->told) == stream->rx.acknowledged ||
+           atomic_load_explicit(&stream->phase, memory_order_relaxed) != SRD_STREAM_UP;
 }
 
 unsigned srd_stream_hear(struct srd_qp *qp, uint64_t now_ms)

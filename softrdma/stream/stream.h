@@ -75,7 +75,7 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
  * srd_stream_by_words   before start, or when the memory goes (NULL, NULL); both locks are free
  *   tells  where this end says how many messages of the peer's are complete
  *   told   where the peer does; read once for each use, and checked
- * srd_stream_has_heard  the peer has said nothing new
+ * srd_stream_has_heard  LOCK_SRD_RX held: the peer has said nothing new, or the stream has ended and hears no more
  * srd_stream_hear       LOCK_SRD_RX held, after the octets were looked for and before what came is given to
  *                       srd_stream_rx: a Terminate is about what was not acknowledged before it. Returns actions.
  */

@@ -12,6 +12,7 @@
 #include "softrdma/queues/qp.h"
 #include "softrdma/connection/internal.h"
 #include "softrdma/share/internal.h"
+#include "softrdma/stream/internal.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -487,6 +488,29 @@ static void nobody_rests_beside_an_acknowledgement(void **state)
     srd_conn_unref(active);
 }
 
+/* A stream that has ended hears of no more, so what the peer acknowledges then is nothing to wait for. */
+static void an_ended_stream_rests_beside_an_acknowledgement(void **state)
+{
+    struct srd_conn *active = srd_qp_conn(srd_qp_from(pair.active.qp));
+    const struct srd_end end = { .fault = SRD_FAULT_NONE };
+    struct sends sends = { .count = 1 };
+    unsigned actions;
+    bool rests;
+
+    (void)state;
+    end_recv(&pair.passive, 1, 0, 64);
+    lock_acquire(&active->qp->rx_lock);
+    send_beside(&sends);
+    actions = srd_stream_fail(active->qp, &end, clock_now_ms());
+    atomic_store(&active->source.attentive, false);
+    rests = srd_shared_may_rest(active);
+    lock_release(&active->qp->rx_lock);
+    assert_true(rests);
+    srd_conn_apply(active, actions);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    srd_conn_unref(active);
+}
+
 /* It says which connection that was: the peer says nothing. */
 static void a_peer_that_breaks_the_memory_loses_its_own_connection(void **state)
 {
@@ -713,6 +737,7 @@ int main(void)
         TEST(a_fault_in_a_full_ring_ends_it_at_once),
         TEST(what_was_acknowledged_before_a_terminate_succeeds),
         TEST(nobody_rests_beside_an_acknowledgement),
+        TEST(an_ended_stream_rests_beside_an_acknowledgement),
         TEST(a_peer_that_breaks_the_memory_loses_its_own_connection),
         TEST(a_peer_that_acknowledges_what_was_not_sent_loses_its_connection),
         TEST(a_peer_that_takes_an_acknowledgement_back_loses_its_connection),
