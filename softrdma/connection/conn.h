@@ -20,6 +20,7 @@
 struct srd_conn;
 struct srd_device;
 struct srd_share;
+struct srd_transport;
 
 /* The connection manager's side. owner is what was given to srd_conn_create. No lock is held in any of these. */
 struct srd_conn_owner_ops {
@@ -52,7 +53,8 @@ struct srd_conn {
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
-    bool shared;                 /* has a share: once, in the startup phase */
+    const struct srd_transport
+        *transport;              /* TCP's, until it has a share; that, too, in the startup phase */
     struct srd_share *share;     /* until closed; under the locks that keep the socket open */
     struct srd_source bell;      /* the socket of the share */
     atomic_bool bell_ended;      /* the peer has closed it */

@@ -9,17 +9,15 @@
  */
 #include "softrdma/connection/internal.h"
 
+#include "softrdma/connection/transport.h"
 #include "softrdma/events/patience.h"
 #include "softrdma/process.h"
 #include "softrdma/queues/qp.h"
-#include "softrdma/share/share.h"
 #include "util/clock.h"
 #include "util/lock.h"
 
 /* Looked at in a row, before the thread goes on; the rest a millisecond later. */
 enum { IDLE_TURN = 64 };
-/* Checks of a share whose peer has data left to read. */
-enum { IDLE_TRIES = 8 };
 
 static struct {
     struct lock lock; /* LOCK_SRD_CHANNEL */
@@ -89,16 +87,6 @@ void srd_conn_send_noted(struct srd_conn *conn)
         srd_conn_apply(conn, SRD_STREAM_TX);
 }
 
-/* The peer may be late in reading what came last; not for ever. */
-static bool gives_share_back(struct srd_conn *conn)
-{
-    if (!conn->shared || srd_share_give_back(conn->share) || ++conn->idle_tries == IDLE_TRIES) {
-        conn->idle_tries = 0;
-        return true;
-    }
-    return false;
-}
-
 /* Whether it is idle, and has given back what it can. A thread that is inside it has its locks. */
 static bool rests(struct srd_conn *conn)
 {
@@ -108,10 +96,11 @@ static bool rests(struct srd_conn *conn)
     if (!lock_try(&qp->rx_lock))
         return false;
     if ((tried = lock_try(&qp->tx_lock))) {
-        idle = srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
-               srd_stream_give_back(qp, &conn->idle_mark) && gives_share_back(conn);
-        if (!idle && conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM))
-            srd_share_trim(conn->share);
+        if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+            idle = srd_stream_give_back(qp, &conn->idle_mark);
+            if (conn->transport->give_back)
+                idle = conn->transport->give_back(conn, idle);
+        }
         if (idle) /* the next holder of one of the locks sees it */
             atomic_store_explicit(&conn->busy, false, memory_order_relaxed);
         lock_release(&qp->tx_lock);

@@ -10,6 +10,7 @@
 
 #include "softrdma/queues/cq.h"
 #include "softrdma/memory/dma.h"
+#include "softrdma/connection/transport.h"
 #include "softrdma/queues/qp.h"
 #include "softrdma/share/share.h"
 #include "util/clock.h"
@@ -86,8 +87,8 @@ void srd_conn_shut(struct srd_conn *conn)
      */
     if (!conn->soft_peer || !peer_has_shut(conn->source.fd))
         shutdown(conn->source.fd, SHUT_WR);
-    if (conn->shared)
-        srd_share_end(conn->share);
+    if (conn->transport->end)
+        conn->transport->end(conn);
 }
 
 /* False: another thread closes it, or has. */
@@ -101,7 +102,8 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
         return false;
     srd_source_remove(&conn->source);
-    srd_shared_remove(conn);
+    if (conn->transport->close)
+        conn->transport->close(conn);
     srd_conn_leave_busy(conn);
     if (qp) /* no thread is inside any more */
         srd_stream_by_words(qp, NULL, NULL);
@@ -204,54 +206,34 @@ static void linger_begin(struct srd_conn *conn)
     srd_linger_step(conn);
 }
 
-/* As send. */
-static ssize_t put_rest(struct srd_conn *conn)
-{
-    struct iovec rest = { conn->rest + conn->rest_sent, conn->rest_octets - conn->rest_sent };
-    ssize_t put;
-
-    if (!conn->shared || !conn->qp) /* a frame of the startup goes by TCP */
-        return send(conn->source.fd, rest.iov_base, rest.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    do
-        put = srd_share_write(conn->share, &rest, 1);
-    while (!put && !srd_share_want_room(conn->share));
-    errno = put ? (int)-put : EAGAIN;
-    return put > 0 ? put : -1;
-}
-
-/* True: everything is sent, or sending has failed. */
-static bool send_rest(struct srd_conn *conn)
+/*
+ * True: everything is sent, or sending has failed.
+ * rings  out, if not: the peer shows when there is room
+ */
+static bool send_rest(struct srd_conn *conn, bool *rings)
 {
     while (conn->rest_sent < conn->rest_octets && !atomic_load(&conn->tx_error)) {
-        ssize_t sent = put_rest(conn);
-        if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS))
+        struct iovec rest = { conn->rest + conn->rest_sent, conn->rest_octets - conn->rest_sent };
+        ssize_t sent = conn->transport->put(conn, &rest, rings);
+
+        if (sent == -EAGAIN || sent == -ENOBUFS)
             return false;
-        if (sent < 0 && errno != EINTR)
-            atomic_store(&conn->tx_error, errno);
-        if (sent > 0)
+        if (sent < 0)
+            atomic_store(&conn->tx_error, (int)-sent);
+        else
             conn->rest_sent += (size_t)sent;
     }
     srd_conn_shut(conn);
     return true;
 }
 
-/* Returns whether there is more, since the peer goes on writing. */
-static bool discard_shared(struct srd_conn *conn, struct iovec scratch)
-{
-    ssize_t got = 1;
-
-    atomic_store(&conn->rung, true);
-    srd_shared_answer(conn);
-    for (int i = 0; i < READS && got > 0; i++)
-        got = srd_share_read(conn->share, &scratch, 1);
-    return got > 0 || (!got && !srd_share_doze(conn->share));
-}
-
 /* Returns whether it is to be called again, though nothing shows that. */
 static bool discard(struct srd_conn *conn)
 {
     uint8_t scratch[SCRATCH];
-    bool more = conn->shared && discard_shared(conn, (struct iovec){ scratch, sizeof(scratch) });
+    bool more = conn->transport->discard &&
+                conn->transport->discard(conn, (struct iovec){ scratch, sizeof(scratch) });
+
     for (int i = 0; i < READS && !atomic_load(&conn->rx_ended); i++) {
         ssize_t got = recv(conn->source.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
@@ -264,7 +246,7 @@ static bool discard(struct srd_conn *conn)
 
 void srd_linger_step(struct srd_conn *conn)
 {
-    bool more, sent, ended;
+    bool more, sent, ended, rings = false;
 
     lock_acquire(&conn->linger_lock);
     if (conn->source.fd < 0) {
@@ -272,13 +254,13 @@ void srd_linger_step(struct srd_conn *conn)
         return;
     }
     more = discard(conn);
-    sent = send_rest(conn);
+    sent = send_rest(conn, &rings);
     ended = atomic_load(&conn->rx_ended);
     lock_release(&conn->linger_lock);
     if (sent && ended)
         srd_conn_finish(conn, 0);
     else
-        set_interest(conn, !ended, more || (!sent && !(conn->shared && conn->qp)));
+        set_interest(conn, !ended, more || (!sent && !rings));
 }
 
 /* --- startup ------------------------------------------------------------------------------------------------------ */
@@ -326,17 +308,6 @@ int srd_conn_send(struct srd_conn *conn, const void *octets, size_t count)
     return srd_conn_flush(conn);
 }
 
-/* Octets, 0 at the end, or a negative errno. */
-static ssize_t fill_from_tcp(struct srd_conn *conn, struct iovec room)
-{
-    ssize_t got;
-
-    do
-        got = recv(conn->source.fd, room.iov_base, room.iov_len, MSG_DONTWAIT);
-    while (got < 0 && errno == EINTR);
-    return got < 0 ? -errno : got;
-}
-
 ssize_t srd_conn_fill(struct srd_conn *conn)
 {
     struct iovec room;
@@ -346,12 +317,7 @@ ssize_t srd_conn_fill(struct srd_conn *conn)
     if (!conn->in)
         return -EAGAIN;
     room = (struct iovec){ conn->in + conn->in_octets, SRD_CONN_STARTUP_OCTETS - conn->in_octets };
-    if (conn->shared)
-        got = srd_shared_fill(conn, room);
-    else if (!room.iov_len)
-        got = -EAGAIN;
-    else
-        got = fill_from_tcp(conn, room);
+    got = conn->transport->fill(conn, room);
     if (got < 0)
         return got;
     conn->in_octets += (size_t)got;
@@ -404,6 +370,7 @@ static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp
 int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
     const struct srd_stream_params *params, unsigned *actions)
 {
+    unsigned begun;
     int error;
 
     lock_assert_held(conn->owner_lock);
@@ -415,9 +382,9 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
         srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);
-    if (conn->shared)
-        srd_stream_by_words(conn->qp, srd_share_tells(conn->share), srd_share_told(conn->share));
-    *actions = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
+    begun = conn->transport->begin ? conn->transport->begin(conn) : 0;
+    *actions =
+        begun | srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
     if (params->initiator || params->speaks_first)
         *actions |= srd_stream_release(conn->qp);
     if (!params->initiator && !params->rtr_expected)
@@ -431,8 +398,6 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     conn->in = conn->out = NULL;
     conn->in_octets = conn->out_octets = conn->out_sent = 0;
     set_interest(conn, true, false);
-    if (conn->shared) /* what came meanwhile was not rung for */
-        *actions |= SRD_STREAM_RX;
     return 0;
 }
 

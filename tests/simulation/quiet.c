@@ -5,6 +5,7 @@
  */
 #include "simulation.h"
 
+#include "softrdma/connection/transport.h"
 #include "softrdma/stream/internal.h"
 
 static struct srd_qp *qp_of(struct end *end)
@@ -20,7 +21,7 @@ static bool is_up(struct end *end)
 /* The peer can hold no more, so an acknowledgement waits behind the data (share_quiet, the socket's buffers). */
 static bool is_full(struct end *end)
 {
-    if (end->conn->shared)
+    if (end->conn->transport == &srd_transport_shared)
         return atomic_load(&end->conn->tx_blocked);
     return sim.set.send_buffer - buffered(&sim.ways[end->link][end->host].out) <
            sim.set.send_buffer / 3;

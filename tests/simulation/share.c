@@ -8,6 +8,7 @@
 
 #include "simulation.h"
 
+#include "softrdma/connection/transport.h"
 #include "softrdma/share/internal.h"
 
 #include <errno.h>
@@ -226,7 +227,7 @@ void share_quiet(struct end *end)
     enum srd_conn_phase phase = atomic_load(&conn->phase);
     uint64_t unread, unfreed;
 
-    if (!share || !conn->shared || end->killed)
+    if (!share || conn->transport != &srd_transport_shared || end->killed)
         return;
     unread = atomic_load(&share->in->head) - share->in_tail;
     CHECK(!unread || !end->host || phase != SRD_CONN_STARTUP || !atomic_load(&conn->want_in),

@@ -2,6 +2,7 @@
 /* Connections end to end: establish, move data each way, refuse, disconnect; over IPv4 and IPv6. */
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/connection/conn.h"
+#include "softrdma/connection/transport.h"
 #include "softrdma/queues/qp.h"
 
 #include <arpa/inet.h>
@@ -473,7 +474,7 @@ static void connection_that_a_thread_is_in_is_left_to_it(void **state)
     assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
     lock_acquire(&srd_qp_from(pair.passive.qp)->rx_lock);
     conn = srd_qp_from(pair.passive.qp)->conn;
-    if (conn->shared) { /* one more turn was wanted, besides */
+    if (conn->transport == &srd_transport_shared) { /* one more turn was wanted, besides */
         atomic_store(&conn->again, true);
         srd_source_update(&conn->source);
     }

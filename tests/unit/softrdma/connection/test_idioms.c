@@ -10,7 +10,7 @@
 #include "tests/unit/softrdma/pair.h"
 
 #include "softrdma/connection/conn.h"
-#include "softrdma/connection/internal.h"
+#include "softrdma/connection/transport.h"
 #include "softrdma/events/patience.h"
 #include "softrdma/queues/channel.h"
 #include "softrdma/queues/cq.h"
@@ -34,15 +34,24 @@ static struct pair pair;
 
 /* Messages that only the timer has found. */
 static atomic_uint late;
-bool __real_srd_shared_expired(struct srd_conn *conn);
-bool __wrap_srd_shared_expired(struct srd_conn *conn);
-bool __wrap_srd_shared_expired(struct srd_conn *conn)
+
+static bool counted_expired(struct srd_conn *conn)
 {
     bool unread = atomic_load(&conn->share->in->head) != atomic_load(&conn->share->in->tail);
 
     if (atomic_load(&conn->source.attentive) && unread)
         atomic_fetch_add(&late, 1);
-    return __real_srd_shared_expired(conn);
+    return srd_transport_shared.expired(conn);
+}
+
+/* Each connection gets a transport that counts, as it gets its share. */
+static struct srd_transport counted;
+void __real_srd_conn_give_share(struct srd_conn *conn, struct srd_share *share);
+void __wrap_srd_conn_give_share(struct srd_conn *conn, struct srd_share *share);
+void __wrap_srd_conn_give_share(struct srd_conn *conn, struct srd_share *share)
+{
+    __real_srd_conn_give_share(conn, share);
+    conn->transport = &counted;
 }
 
 static int setup(void **state)
@@ -299,5 +308,7 @@ int main(void)
         TEST(a_thread_that_goes_on_looking_at_an_armed_queue_polls),
     };
 
+    counted = srd_transport_shared;
+    counted.expired = counted_expired;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
