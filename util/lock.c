@@ -3,6 +3,7 @@
 #include "util/lock.h"
 
 #include "util/futex.h"
+#include "util/lock_ask.h"
 #include "util/pause.h"
 
 #include <stdio.h>
@@ -10,12 +11,26 @@
 
 enum { SPINS = 100 };
 
+/* Says that a thread sleeps; what the holder was asked stays. Returns whether the lock was free, and is taken now. */
+static bool take_or_mark(struct lock *lock, uint32_t *word)
+{
+    uint32_t is = atomic_load_explicit(&lock->word, memory_order_relaxed);
+
+    do
+        *word = LOCK_SLEEPERS | (is == LOCK_FREE ? 0 : is & LOCK_ASKED);
+    while (!atomic_compare_exchange_strong_explicit(
+        &lock->word, &is, *word, memory_order_acquire, memory_order_relaxed));
+    return is == LOCK_FREE;
+}
+
 /*
  * A thread that has slept takes the lock with LOCK_SLEEPERS still set, since others may sleep too: so its own release
  * wakes the next.
  */
 void lock_sleep_(struct lock *lock)
 {
+    uint32_t word;
+
     for (int i = 0; i < SPINS; i++) {
         uint32_t expected = LOCK_FREE;
         if (atomic_load_explicit(&lock->word, memory_order_relaxed) == LOCK_FREE &&
@@ -24,8 +39,8 @@ void lock_sleep_(struct lock *lock)
             return;
         processor_pause();
     }
-    while (atomic_exchange_explicit(&lock->word, LOCK_SLEEPERS, memory_order_acquire) != LOCK_FREE)
-        futex_wait(&lock->word, LOCK_SLEEPERS, NULL);
+    while (!take_or_mark(lock, &word))
+        futex_wait(&lock->word, word, NULL);
 }
 
 /* Another thread came while the lock was held. It is still ours; the exchange drops it. */
@@ -33,6 +48,24 @@ void lock_release_rest(struct lock *lock)
 {
     if (atomic_exchange_explicit(&lock->word, LOCK_FREE, memory_order_release) >= LOCK_SLEEPERS / 2)
         futex_wake(&lock->word, 1);
+}
+
+/* Another thread came, sleeps, or has asked. */
+bool lock_leave_rest(struct lock *lock)
+{
+    uint32_t is = atomic_load_explicit(&lock->word, memory_order_relaxed);
+
+    for (;;) {
+        bool asked = is & LOCK_ASKED;
+
+        if (!atomic_compare_exchange_strong_explicit(&lock->word, &is,
+                asked ? is & ~(uint32_t)LOCK_ASKED : LOCK_FREE, memory_order_acq_rel,
+                memory_order_relaxed))
+            continue;
+        if (!asked && is >= LOCK_SLEEPERS / 2)
+            futex_wake(&lock->word, 1);
+        return !asked;
+    }
 }
 
 #ifndef NDEBUG

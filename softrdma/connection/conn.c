@@ -16,6 +16,7 @@
 #include "softrdma/share/share.h"
 #include "util/clock.h"
 #include "util/deadline.h"
+#include "util/lock_ask.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -72,42 +73,41 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bo
     return receive_here(conn, budget, actions, moved);
 }
 
-/* Takes the send side, if there may be something to send now. */
-static bool enter_tx(struct srd_conn *conn)
+static bool may_send(struct srd_conn *conn)
 {
     return srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
-           !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
-           enter(conn, &conn->qp->tx_lock, &conn->tx_waiting);
+           !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
 }
 
-/* The same if a thread that found the lock taken has set tx_pending. */
-static bool enter_noted(struct srd_conn *conn)
+/* The same, of what the caller has stored: if not, who finds that there is room sees it. */
+static bool may_send_this(struct srd_conn *conn)
 {
-    if (!atomic_load(&conn->tx_pending) || !enter_tx(conn))
-        return false;
-    atomic_store(&conn->tx_pending, false);
-    return true;
+    if (may_send(conn))
+        return true;
+    atomic_thread_fence(memory_order_seq_cst);
+    return may_send(conn);
+}
+
+/* Takes the send side, or asks its holder. Returns whether it took it. */
+static bool enter_tx(struct srd_conn *conn)
+{
+    return enter(conn, &conn->qp->tx_lock, &conn->tx_waiting) ||
+           lock_try_or_ask(&conn->qp->tx_lock);
 }
 
 static unsigned transmit(struct srd_conn *conn, struct srd_turn turn)
 {
     unsigned actions = 0;
-    bool all = true, taken = enter_tx(conn); /* mostly it is free, and nothing has to be noted */
+    bool all = true;
 
-    if (!taken) {
-        (void)atomic_exchange(&conn->tx_pending, true); /* see srd_conn_send_noted */
-        /* pairs with the holder's: it sees the note, or this thread sees its lock free */
-        atomic_thread_fence(memory_order_seq_cst);
-        taken = enter_noted(conn);
-    }
-    while (taken) {
-        if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (!may_send_this(conn) || !enter_tx(conn))
+        return 0;
+    do
+        if (may_send(conn))
             actions |= conn->transport->send(conn, &turn, &all);
+    while (all && !lock_leave(&conn->qp->tx_lock));
+    if (!all) /* a waiting thread sends the rest, and what was asked for */
         lock_release(&conn->qp->tx_lock);
-        atomic_thread_fence(
-            memory_order_seq_cst); /* the release, before looking for who came meanwhile */
-        taken = all && enter_noted(conn);
-    }
     return actions;
 }
 
@@ -126,7 +126,7 @@ static unsigned unblock(struct srd_conn *conn)
 }
 
 /* A look by a thread that polls: whether there is no room. */
-static bool is_full(struct srd_conn *conn)
+static __attribute__((noinline)) bool is_full(struct srd_conn *conn)
 {
     bool full = false;
 
@@ -136,8 +136,8 @@ static bool is_full(struct srd_conn *conn)
         return true; /* its holder looks */
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
         full = !conn->transport->has_room(conn);
-    lock_release(&conn->qp->tx_lock);
-    srd_conn_send_noted(conn); /* it may not be blocked any more */
+    if (lock_leave_undone(&conn->qp->tx_lock))
+        srd_conn_apply(conn, SRD_STREAM_TX); /* it may not be blocked any more */
     return full;
 }
 

@@ -49,7 +49,6 @@ struct srd_conn {
 
     atomic_bool want_in,
         want_out; /* what the reactor watches for; in the stream phase, tx_blocked instead of want_out */
-    atomic_bool tx_pending; /* the lock's holder has to send more before it leaves */
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
@@ -165,15 +164,9 @@ void srd_conn_linger(struct srd_conn *conn);
 
 /*
  * srd_conn_transmit - send what the stream has. Never blocks, never recurses: if another thread is sending, it
- * sends this too (tx_pending); if the socket is full, the reactor waits until it is writable.
+ * sends this, too (util/lock_ask.h); if the socket is full, the reactor waits until it is writable.
  */
 void srd_conn_transmit(struct srd_conn *conn);
-
-/*
- * The caller has held the queue pair's TX lock and sent nothing: sends what a thread that found it taken left to it. No
- * lock held.
- */
-void srd_conn_send_noted(struct srd_conn *conn);
 
 /* Segments that TCP has sent again for its queue pair, on this connection and those before. No lock held. */
 uint64_t srd_conn_retransmits(struct srd_conn *conn);

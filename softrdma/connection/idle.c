@@ -14,7 +14,7 @@
 #include "softrdma/process.h"
 #include "softrdma/queues/qp.h"
 #include "util/clock.h"
-#include "util/lock.h"
+#include "util/lock_ask.h"
 
 /* Looked at in a row, before the thread goes on; the rest a millisecond later. */
 enum { IDLE_TURN = 64 };
@@ -77,25 +77,15 @@ static struct srd_conn *take_due(uint64_t now_ms)
     return conn;
 }
 
-/*
- * Sends for a thread that found the send side taken by rests. Both use exchanges, so the second one sees what the first
- * did: either this call sees that thread's note, or that thread finds the lock free.
- */
-void srd_conn_send_noted(struct srd_conn *conn)
-{
-    if (atomic_exchange(&conn->tx_pending, false))
-        srd_conn_apply(conn, SRD_STREAM_TX);
-}
-
 /* Whether it is idle, and has given back what it can. A thread that is inside it has its locks. */
 static bool rests(struct srd_conn *conn)
 {
     struct srd_qp *qp = conn->qp;
-    bool idle = false, tried;
+    bool idle = false, asked = false;
 
     if (!lock_try(&qp->rx_lock))
         return false;
-    if ((tried = lock_try(&qp->tx_lock))) {
+    if (lock_try(&qp->tx_lock)) {
         if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
             idle = srd_stream_give_back(qp, &conn->idle_mark);
             if (conn->transport->give_back)
@@ -103,11 +93,11 @@ static bool rests(struct srd_conn *conn)
         }
         if (idle) /* the next holder of one of the locks sees it */
             atomic_store_explicit(&conn->busy, false, memory_order_relaxed);
-        lock_release(&qp->tx_lock);
+        asked = lock_leave_undone(&qp->tx_lock);
     }
     lock_release(&qp->rx_lock); /* a thread that found it taken finds the socket ready again */
-    if (tried)
-        srd_conn_send_noted(conn);
+    if (asked)
+        srd_conn_apply(conn, SRD_STREAM_TX);
     if (idle)
         srd_patience_forget(&conn->source);
     return idle;

@@ -3,15 +3,17 @@
 #include "softrdma/connection/conn.h"
 #include "softrdma/context.h"
 #include "softrdma/queues/qp.h"
+#include "util/lock_ask.h"
 #include "softrdma/softrdma.h"
 
 #include <string.h>
 
-static void read_counts(struct lock *lock, const struct srd_counts *from, struct srd_counts *to)
+/* Returns whether a thread that found the lock taken has asked for something. */
+static bool read_counts(struct lock *lock, const struct srd_counts *from, struct srd_counts *to)
 {
     lock_acquire(lock);
     *to = *from;
-    lock_release(lock);
+    return lock_leave_undone(lock);
 }
 
 static void read_waits(struct srd_qp *qp, struct srd_counters *to)
@@ -35,12 +37,13 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
     struct srd_counts rx, tx;
     struct srd_counters its;
     struct srd_conn *conn;
+    bool asked;
 
     memset(counters, 0, octets);
     if (srd_stale(ibqp->context)) /* a thread of the parent's may have held the locks */
         return;
     read_counts(&qp->rx_lock, &qp->rx_counts, &rx);
-    read_counts(&qp->tx_lock, &qp->tx_counts, &tx);
+    asked = read_counts(&qp->tx_lock, &qp->tx_counts, &tx);
     its = (struct srd_counters){ .rx_octets = rx.octets,
         .tx_octets = tx.octets,
         .rx_fpdus = rx.fpdus,
@@ -55,7 +58,8 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
         .tcp_retransmits = atomic_load_explicit(&qp->retransmits, memory_order_relaxed) };
     read_waits(qp, &its);
     if ((conn = srd_qp_conn(qp))) {
-        srd_conn_send_noted(conn); /* a post that found the lock taken */
+        if (asked) /* a post that found the lock taken */
+            srd_conn_apply(conn, SRD_STREAM_TX);
         its.tcp_retransmits = srd_conn_retransmits(conn);
         srd_conn_unref(conn);
     }
