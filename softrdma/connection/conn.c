@@ -16,6 +16,7 @@
 #include "softrdma/share/share.h"
 #include "util/clock.h"
 #include "util/deadline.h"
+#include "util/fence.h"
 #include "util/lock_ask.h"
 #include "util/log.h"
 
@@ -84,7 +85,7 @@ static bool may_send_this(struct srd_conn *conn)
 {
     if (may_send(conn))
         return true;
-    atomic_thread_fence(memory_order_seq_cst);
+    fence_all();
     return may_send(conn);
 }
 

@@ -9,6 +9,7 @@
 #include "softrdma/share/internal.h"
 
 #include "softrdma/memory/dma.h"
+#include "util/fence.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -249,7 +250,7 @@ const _Atomic uint64_t *srd_share_told(const struct srd_share *share)
 
 void srd_share_wake(struct srd_share *share)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    fence_all();
     wake_dozing(share);
 }
 
