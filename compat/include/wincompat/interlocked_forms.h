@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interlocked_forms.h - the further forms of the Interlocked family: Acquire, Release and NoFence, which are full
- * barriers, too; those of 8 and 16 bits, of single bits and of sizes; loads and stores with an order.
+ * interlocked_forms.h - the further forms of the Interlocked family: what interlocked.h lacks of Acquire, Release and
+ * NoFence, which are full barriers, too; those of 8 and 16 bits, of single bits and of sizes; loads and stores with an
+ * order.
  */
 #ifndef WINCOMPAT_INTERLOCKED_FORMS_H
 #define WINCOMPAT_INTERLOCKED_FORMS_H
@@ -9,48 +10,8 @@
 #include <wincompat/interlocked.h>
 
 /* clang-format off */
-#define InterlockedIncrementAcquire(p) InterlockedIncrement(p)
-#define InterlockedIncrementRelease(p) InterlockedIncrement(p)
-#define InterlockedIncrementNoFence(p) InterlockedIncrement(p)
-#define InterlockedDecrementAcquire(p) InterlockedDecrement(p)
-#define InterlockedDecrementRelease(p) InterlockedDecrement(p)
-#define InterlockedDecrementNoFence(p) InterlockedDecrement(p)
-#define InterlockedAddAcquire(p, v) InterlockedAdd(p, v)
-#define InterlockedAddRelease(p, v) InterlockedAdd(p, v)
-#define InterlockedAddNoFence(p, v) InterlockedAdd(p, v)
-#define InterlockedExchangeAcquire(p, v) InterlockedExchange(p, v)
 #define InterlockedExchangeRelease(p, v) InterlockedExchange(p, v)
-#define InterlockedExchangeNoFence(p, v) InterlockedExchange(p, v)
-#define InterlockedExchangeAddAcquire(p, v) InterlockedExchangeAdd(p, v)
-#define InterlockedExchangeAddRelease(p, v) InterlockedExchangeAdd(p, v)
-#define InterlockedExchangeAddNoFence(p, v) InterlockedExchangeAdd(p, v)
-#define InterlockedAndAcquire(p, v) InterlockedAnd(p, v)
-#define InterlockedAndRelease(p, v) InterlockedAnd(p, v)
-#define InterlockedAndNoFence(p, v) InterlockedAnd(p, v)
-#define InterlockedOrAcquire(p, v) InterlockedOr(p, v)
-#define InterlockedOrRelease(p, v) InterlockedOr(p, v)
-#define InterlockedOrNoFence(p, v) InterlockedOr(p, v)
-#define InterlockedXorAcquire(p, v) InterlockedXor(p, v)
-#define InterlockedXorRelease(p, v) InterlockedXor(p, v)
-#define InterlockedXorNoFence(p, v) InterlockedXor(p, v)
-#define InterlockedCompareExchangeAcquire(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-#define InterlockedCompareExchangeRelease(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-#define InterlockedCompareExchangeNoFence(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-#define InterlockedIncrementAcquire64(p) InterlockedIncrement(p)
-#define InterlockedIncrementRelease64(p) InterlockedIncrement(p)
-#define InterlockedIncrementNoFence64(p) InterlockedIncrement(p)
-#define InterlockedDecrementAcquire64(p) InterlockedDecrement(p)
-#define InterlockedDecrementRelease64(p) InterlockedDecrement(p)
-#define InterlockedDecrementNoFence64(p) InterlockedDecrement(p)
-#define InterlockedAddAcquire64(p, v) InterlockedAdd(p, v)
-#define InterlockedAddRelease64(p, v) InterlockedAdd(p, v)
-#define InterlockedAddNoFence64(p, v) InterlockedAdd(p, v)
-#define InterlockedExchangeAcquire64(p, v) InterlockedExchange(p, v)
 #define InterlockedExchangeRelease64(p, v) InterlockedExchange(p, v)
-#define InterlockedExchangeNoFence64(p, v) InterlockedExchange(p, v)
-#define InterlockedExchangeAddAcquire64(p, v) InterlockedExchangeAdd(p, v)
-#define InterlockedExchangeAddRelease64(p, v) InterlockedExchangeAdd(p, v)
-#define InterlockedExchangeAddNoFence64(p, v) InterlockedExchangeAdd(p, v)
 #define InterlockedAndAcquire64(p, v) InterlockedAnd(p, v)
 #define InterlockedAndRelease64(p, v) InterlockedAnd(p, v)
 #define InterlockedAndNoFence64(p, v) InterlockedAnd(p, v)
@@ -60,18 +21,7 @@
 #define InterlockedXorAcquire64(p, v) InterlockedXor(p, v)
 #define InterlockedXorRelease64(p, v) InterlockedXor(p, v)
 #define InterlockedXorNoFence64(p, v) InterlockedXor(p, v)
-#define InterlockedCompareExchangeAcquire64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-#define InterlockedCompareExchangeRelease64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-#define InterlockedCompareExchangeNoFence64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-#define InterlockedExchangePointerAcquire(p, v) InterlockedExchangePointer(p, v)
 #define InterlockedExchangePointerRelease(p, v) InterlockedExchangePointer(p, v)
-#define InterlockedExchangePointerNoFence(p, v) InterlockedExchangePointer(p, v)
-#define InterlockedCompareExchangePointerAcquire(p, exchange, comparand) \
-    InterlockedCompareExchangePointer(p, exchange, comparand)
-#define InterlockedCompareExchangePointerRelease(p, exchange, comparand) \
-    InterlockedCompareExchangePointer(p, exchange, comparand)
-#define InterlockedCompareExchangePointerNoFence(p, exchange, comparand) \
-    InterlockedCompareExchangePointer(p, exchange, comparand)
 
 /* Of a SIZE_T, or another integer of the width of a pointer. */
 #define InterlockedIncrementSizeT(p) InterlockedIncrement(p)
