@@ -43,6 +43,7 @@ files() {
         found=($pattern)
         [ ${#found[@]} -gt 0 ] || echo "$pattern nothing"
         for file in "${found[@]}"; do
+            [ -e "$file" ] || { echo "$pattern nothing"; continue; } # it was no pattern
             find "$file" ! -type d -printf "%p $package\n"
         done
     done < <("$1") | LC_ALL=C sort

@@ -135,6 +135,8 @@ await 60 munge --socket="$scratch/munge" -n || fail "munged does not answer"
 
 deadline=$((SECONDS + 120))
 until started "$(free_port)" "$(free_port)"; do
+    ! grep -qs 'Unable to initialize cgroup plugin' "$scratch/slurmd.log" ||
+        missing "slurmd finds no control groups here"
     # Another program may have taken a port since.
     grep -qs 'Address already in use' "$scratch"/slurm*.log && [ $SECONDS -lt $deadline ] || fail "Slurm does not start"
     kill "${daemons[@]:1}" 2> /dev/null

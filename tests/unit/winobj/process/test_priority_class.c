@@ -4,6 +4,7 @@
 
 #ifndef _WIN32 /* niceness is the host's */
 #include <sys/resource.h>
+#include <unistd.h>
 #endif
 
 static char program[MAX_PATH];
@@ -79,6 +80,10 @@ static DWORD WINAPI sleeper(LPVOID unused)
 }
 
 /* Without a privilege nothing rises: no thread, no new process; a process begins as high as it may. */
+enum {
+    NOT_REACHED = 25
+}; /* the other user may not start this program: it is in a folder of root's */
+
 static int raise_without_privilege(void)
 {
     const struct rlimit none = { 0, 0 };
@@ -90,6 +95,8 @@ static int raise_without_privilege(void)
 
     if (setrlimit(RLIMIT_NICE, &none) || (!getuid() && setuid(65534)))
         return 20;
+    if (access(program, X_OK))
+        return NOT_REACHED;
     if (getpriority(PRIO_PROCESS, 0) < 0)
         return 0; /* what started so high shows nothing */
     lowered = CreateEventW(NULL, TRUE, FALSE, NULL);
@@ -227,10 +234,12 @@ static void test_a_new_process_has_the_class_of_the_flags(void **state)
 #ifndef _WIN32 /* Wine raises anybody's */
 static void test_nothing_rises_without_a_privilege(void **state)
 {
+    int code;
+
     (void)state;
-    if (!started_as_usual())
+    if (!started_as_usual() || (code = run("raise", 0)) == NOT_REACHED)
         skip();
-    assert_int_equal(run("raise", 0), 0);
+    assert_int_equal(code, 0);
 }
 #endif
 
