@@ -92,8 +92,8 @@ nd_without_words(
     generator initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan memory
     memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex scoped_allocator
     semaphore set shared_mutex source_location span spanstream sstream stack stacktrace stdexcept stdfloat stop_token
-    streambuf string string_view strstream syncstream system_error thread tuple type_traits typeindex typeinfo
-    unordered_map unordered_set utility valarray variant vector version
+    streambuf string string_view strstream syncstream system_error text_encoding thread tuple type_traits typeindex
+    typeinfo unordered_map unordered_set utility valarray variant vector version
     experimental/algorithm experimental/any experimental/array experimental/buffer experimental/chrono
     experimental/deque experimental/executor experimental/filesystem experimental/forward_list experimental/functional
     experimental/internet experimental/io_context experimental/iterator experimental/list experimental/map
@@ -102,4 +102,4 @@ nd_without_words(
     experimental/scope experimental/set experimental/simd experimental/socket experimental/source_location
     experimental/string experimental/string_view experimental/system_error experimental/timer experimental/tuple
     experimental/type_traits experimental/unordered_map experimental/unordered_set experimental/utility
-    experimental/vector)
+    experimental/contract experimental/synchronized_value experimental/vector)

@@ -14,10 +14,12 @@ cat > "$scratch/inner" << 'TEXT'
 CONCURRENCYSAL_HXX
 DECLSPEC_ADDRSAFE
 DRIVERSPECS_H
+RPCSAL_H
 SAL_HXX
 _Csalcat1_(
 _Csalcat2_(
 _Internal_lock_level_order_(
+_SAL1_2_Source_(
 __RPCSAL_H_VERSION__
 __inner_checkReturn
 TEXT

@@ -8,7 +8,8 @@
 # -fgnuc-version: without it glibc's and libstdc++'s headers take clang for another compiler. "case
 # 0x8000FFFF:" of an HRESULT narrows: a warning to Microsoft's compiler, an error to these.
 set(NDSPI_MSVC_CFLAGS -fms-extensions -fms-compatibility -fms-compatibility-version=19.20 -fdelayed-template-parsing
-    -fgnuc-version=4.2.1 -Wno-microsoft -Wno-nonportable-include-path -Wno-c++11-narrowing)
+    -fgnuc-version=4.2.1 -Wno-microsoft -Wno-nonportable-include-path -Wno-c++11-narrowing
+    -Wno-unknown-warning-option -Wno-delayed-template-parsing-in-cxx20) # which clang 17 warns of, and 14 does not know
 
 # The folders of the headers, for clang's -ivfsoverlay: the files of the same names, written in any case.
 function(ndspi_header_overlay OUTPUT)

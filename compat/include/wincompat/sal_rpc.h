@@ -94,6 +94,7 @@
 #define __RPC__in_ecount_full_opt_string(...)
 #define __RPC__in_ecount_full_string(...)
 #define __RPC__in_ecount_opt(...)
+#define __RPC__in_ecount_opt_string(...)
 #define __RPC__in_ecount_part(...)
 #define __RPC__in_ecount_part_opt(...)
 #define __RPC__in_opt
@@ -106,6 +107,7 @@
 #define __RPC__in_xcount_full_opt_string(...)
 #define __RPC__in_xcount_full_string(...)
 #define __RPC__in_xcount_opt(...)
+#define __RPC__in_xcount_opt_string(...)
 #define __RPC__in_xcount_part(...)
 #define __RPC__in_xcount_part_opt(...)
 #define __RPC__inout
@@ -131,10 +133,12 @@
 #define __RPC__opt_inout
 #define __RPC__out
 #define __RPC__out_ecount(...)
+#define __RPC__out_ecount_string(...)
 #define __RPC__out_ecount_full(...)
 #define __RPC__out_ecount_full_string(...)
 #define __RPC__out_ecount_part(...)
 #define __RPC__out_xcount(...)
+#define __RPC__out_xcount_string(...)
 #define __RPC__out_xcount_full(...)
 #define __RPC__out_xcount_full_string(...)
 #define __RPC__out_xcount_part(...)

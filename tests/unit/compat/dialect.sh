@@ -41,7 +41,7 @@ refuses() {
 
 # reads COMPILER FLAG...: windows.h brings headers of the C library alone
 c_headers='cstdlib|cstdio|cstring|cwchar|cinttypes|cstdint|stdlib\.h|pstl/pstl_config\.h'
-c_headers+='|bits/(std_abs|cxxabi_forced|os_defines|cpu_defines|c\+\+config)\.h'
+c_headers+='|bits/(std_abs|cxxabi_forced|os_defines|cpu_defines|c\+\+config|version)\.h'
 reads() {
     echo '#include <windows.h>' > "$work/alone.cpp"
     "$@" "${warnings[@]}" -M "$work/alone.cpp" | tr ' ' '\n' | grep -E '/c\+\+/[0-9]+/' |
