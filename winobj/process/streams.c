@@ -52,6 +52,7 @@ void win_streams_write_out(void)
     pthread_cond_init(&condition, &attr);
     if (pthread_create(&thread, NULL, write_out, &condition))
         return;
+    pthread_detach(thread);
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += HELD_S;
     pthread_mutex_lock(&lock);
