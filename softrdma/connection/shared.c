@@ -155,7 +155,9 @@ static ssize_t read_share(struct srd_conn *conn, struct iovec *iov, int count)
 {
     ssize_t got = srd_share_read(conn->share, iov, count);
 
-    if (got < 0 && got != -EFAULT)
+    if (got > 0) /* it reads until it dozes: nobody has to ring for what is found */
+        srd_share_awake(conn->share);
+    else if (got < 0 && got != -EFAULT)
         say_broken(conn, (int)got);
     if (got)
         return got;

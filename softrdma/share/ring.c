@@ -10,6 +10,7 @@
 
 #include "softrdma/memory/dma.h"
 #include "util/fence.h"
+#include "util/pause.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -17,6 +18,12 @@
 
 /* After how many octets the reader publishes its position; how many free ones make it wake a sleeping writer. */
 enum { FREED_OCTETS = SRD_RING_OCTETS / 4, ROOM_OCTETS = SRD_RING_OCTETS / 2 };
+
+/*
+ * A thread that looks once more at an armed queue before it waits dozes between that look and the wait's own, some
+ * hundred ns: a ring then costs both ends a system call, and wakes a third thread. 24 pauses are 0.6 us on Zen 3.
+ */
+enum { PAUSES = 24 };
 
 static int broken(const struct srd_share *share)
 {
@@ -224,10 +231,22 @@ static int put(struct srd_share *share, size_t behind, const uint8_t *from, size
     return error;
 }
 
+/* Whether the peer awakes by itself in the time that a ring would take this end. */
+static bool awakes(struct srd_share *share)
+{
+    for (int i = 0; i < PAUSES; i++) {
+        if (atomic_load_explicit(&share->out->awake, memory_order_relaxed))
+            return true;
+        processor_pause();
+    }
+    return false;
+}
+
 /* What was stored before is seen by a peer that begins to doze, or this sees that it dozes. */
 static void wake_dozing(struct srd_share *share)
 {
-    if (!atomic_load(&share->out->awake) && !atomic_exchange(&share->out->awake, 1))
+    if (!atomic_load(&share->out->awake) && !awakes(share) &&
+        !atomic_exchange(&share->out->awake, 1))
         ring_the_peer(share);
 }
 

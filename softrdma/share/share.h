@@ -53,7 +53,7 @@ int srd_share_wake_fd(const struct srd_share *share);
  *                  cannot be, -ENOMEM: the kernel has no page for the ring, others: the bell fails with that
  * srd_share_doze   from now on the peer rings. Returns false when there is something to read already
  * srd_share_is_quiet  a thread polls, as srd_share_awake was told, and srd_share_read would find nothing
- * srd_share_awake  from now on it need not: a thread polls
+ * srd_share_awake  from now on it need not: a thread polls, or reads on until it dozes
  * srd_share_answer empties the socket. Returns false when the peer has closed it, or it fails: then reads do, too
  * srd_share_ended  whether the peer says that it writes no more
  *

@@ -56,7 +56,7 @@ target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=recv,--wra
 nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime)
 nd_test(NAME softrdma.idioms SOURCES connection/test_idioms.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_idioms PRIVATE -Wl,--wrap=srd_conn_give_share)
+target_link_options(test_softrdma_idioms PRIVATE -Wl,--wrap=srd_conn_give_share -Wl,--wrap=srd_share_doze)
 nd_test(NAME softrdma.patience_tcp SOURCES connection/test_patience_tcp.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_patience_tcp PRIVATE -Wl,--wrap=getsockopt)
 nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)

@@ -54,6 +54,19 @@ void __wrap_srd_conn_give_share(struct srd_conn *conn, struct srd_share *share)
     conn->transport = &counted;
 }
 
+static const struct srd_share *_Atomic pair_share; /* whose dozes are looked at */
+
+/* What the peer read last before the passive end began to doze. */
+static uint32_t awake_before_doze;
+bool __real_srd_share_doze(struct srd_share *share);
+bool __wrap_srd_share_doze(struct srd_share *share);
+bool __wrap_srd_share_doze(struct srd_share *share)
+{
+    if (share == pair_share)
+        awake_before_doze = atomic_load(&share->in->awake);
+    return __real_srd_share_doze(share);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -296,6 +309,34 @@ static void a_thread_that_goes_on_looking_at_an_armed_queue_polls(void **state)
     assert_true(expects_polls());
 }
 
+/*
+ * A look that finds octets reads until there are none, and dozes then: meanwhile the peer need not ring. In a ping-pong
+ * its next octets come within some hundred ns.
+ */
+static void a_look_that_finds_octets_is_not_rung_for_more(void **state)
+{
+    _Atomic uint32_t *awake = &passive()->share->in->awake;
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };
+
+    (void)state;
+    end_recv(&pair.passive, 1, 4096, 8);
+    look_in_vain(8);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
+    look_in_vain(3);
+    assert_int_equal(atomic_load(awake), 0);
+    atomic_store(&pair_share, passive()->share);
+    atomic_store(awake, 1); /* the writer stands between its octets and its look */
+    assert_true(send_one(&pair.active));
+    atomic_store(awake, 0);
+    while (ibv_poll_cq(pair.passive.cq, 1, &wc) == 0 && test_now_ms() < end_ms)
+        continue;
+    atomic_store(&pair_share, NULL);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    assert_int_equal(awake_before_doze, 1);
+    assert_int_equal(atomic_load(awake), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -306,6 +347,7 @@ int main(void)
         TEST(a_wait_leaves_what_another_thread_polls),
         TEST(looks_between_arming_and_sleep_promise_nothing),
         TEST(a_thread_that_goes_on_looking_at_an_armed_queue_polls),
+        TEST(a_look_that_finds_octets_is_not_rung_for_more),
     };
 
     counted = srd_transport_shared;
