@@ -92,3 +92,11 @@ void mistake_read(struct nd2_end *end, ULONG octets, uint64_t address, UINT32 to
 
     say_failed("Read", end->qp->lpVtbl->Read(end->qp, "Read", &sge, 1, address, token, 0));
 }
+
+void mistake_wait_for_the_end(struct nd2_end *end)
+{
+    mistake_say("NotifyDisconnect", nd2_end_wait(end, end->connector,
+                                        end->connector->lpVtbl->NotifyDisconnect(end->connector,
+                                            nd_end_fresh(&end->overlapped, end->event)),
+                                        ND_END_WAIT_MS));
+}

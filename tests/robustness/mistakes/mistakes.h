@@ -55,4 +55,7 @@ void mistake_write(struct nd2_end *end, ULONG octets, uint64_t address, UINT32 t
 __attribute__((visibility("default"))) void mistake_read(
     struct nd2_end *end, ULONG octets, uint64_t address, UINT32 token, UINT32 sink);
 
+/* The end posts nothing, so a message waits in vain and the connection ends: says the code of NotifyDisconnect. */
+void mistake_wait_for_the_end(struct nd2_end *end);
+
 #endif

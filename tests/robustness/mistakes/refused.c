@@ -74,15 +74,6 @@ static void offer_invalidated(struct nd2_end *end, struct mistake_offer *offer)
 
 /* ---- what the passive end does ---- */
 
-/* Its connection ends, since the message waits in vain. */
-static void receive_nothing(struct nd2_end *end)
-{
-    mistake_say("NotifyDisconnect", nd2_end_wait(end, end->connector,
-                                        end->connector->lpVtbl->NotifyDisconnect(end->connector,
-                                            nd_end_fresh(&end->overlapped, end->event)),
-                                        ND_END_WAIT_MS));
-}
-
 static void receive_little(struct nd2_end *end)
 {
     mistake_receive(end, end->memory, 8, end->lkey);
@@ -243,7 +234,7 @@ const struct mistake mistakes_refused[] = {
             CANCELED } },
     { .name = "no_receive",
         .words = "a Send that meets no Receive",
-        .passive = receive_nothing,
+        .passive = mistake_wait_for_the_end,
         .active = send_block,
         .active_lines = { WARN ": the peer refused the Send of 4096 bytes: no Receive was posted "
                                "there in time (Terminate 1/2/02)",

@@ -67,14 +67,6 @@ static void notify_solicited(struct nd2_end *end)
     mistake_result(end);
 }
 
-static void receive_nothing(struct nd2_end *end)
-{
-    mistake_say("NotifyDisconnect", nd2_end_wait(end, end->connector,
-                                        end->connector->lpVtbl->NotifyDisconnect(end->connector,
-                                            nd_end_fresh(&end->overlapped, end->event)),
-                                        ND_END_WAIT_MS));
-}
-
 static void serve(struct nd2_end *end)
 {
     (void)end;
@@ -138,7 +130,7 @@ const struct mistake mistakes_strict[] = {
     { .name = "no_receive_strict",
         .words = "a Send that meets no Receive, with NDSPI_STRICT=1",
         .setting = STRICT,
-        .passive = receive_nothing,
+        .passive = mistake_wait_for_the_end,
         .active = send_unsolicited,
         .active_lines = { WARN
             ": the peer refused the Send of 4096 bytes: no Receive was posted there in time "
