@@ -34,3 +34,35 @@ void processors_online(cpu_set_t *set)
     for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN) && i < CPU_SETSIZE; i++)
         CPU_SET((size_t)i, set);
 }
+
+unsigned processors_highest_node(void)
+{
+    cpu_set_t nodes;
+    unsigned node = CPU_SETSIZE - 1;
+
+    if (!processors_read("/sys/devices/system/node/online", &nodes))
+        return 0;
+    while (node && !CPU_ISSET(node, &nodes))
+        node--;
+    return node;
+}
+
+bool processors_of_node(unsigned node, cpu_set_t *set)
+{
+    char path[64];
+    cpu_set_t online;
+
+    snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
+    processors_online(&online);
+    if (processors_read(path, set)) {
+        CPU_AND(set, set, &online);
+        return true;
+    }
+    CPU_ZERO(set);
+    if (!access(path, F_OK)) /* a node of memory alone */
+        return true;
+    if (node || processors_highest_node())
+        return false;
+    *set = online;
+    return true;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* processors.h - lists of processors, as the kernel writes them. */
+/* processors.h - lists of processors, and the nodes that have them, as the kernel writes them. */
 #ifndef UTIL_PROCESSORS_H
 #define UTIL_PROCESSORS_H
 
@@ -11,5 +11,14 @@ bool processors_read(const char *path, cpu_set_t *set);
 
 /* set out: the processors that are online. */
 void processors_online(cpu_set_t *set);
+
+/* The highest number of a memory node; 0 where the kernel lists no nodes. */
+unsigned processors_highest_node(void);
+
+/*
+ * set out: the processors of a memory node that are online; empty where it has memory alone; all on a system without
+ * nodes. Returns false where there is no such node.
+ */
+bool processors_of_node(unsigned node, cpu_set_t *set);
 
 #endif

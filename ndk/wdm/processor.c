@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { GROUP_SIZE = 64, GROUPS = CPU_SETSIZE / GROUP_SIZE };
@@ -22,29 +21,12 @@ static KAFFINITY mask_of(const cpu_set_t *set, unsigned group)
     return mask;
 }
 
-static bool node_processors(unsigned node, cpu_set_t *set)
-{
-    char path[64];
-    cpu_set_t online;
-
-    snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
-    processors_online(&online);
-    if (processors_read(path, set)) {
-        CPU_AND(set, set, &online);
-        return true;
-    }
-    if (node || KeQueryHighestNodeNumber())
-        return false;
-    *set = online; /* a system without nodes */
-    return true;
-}
-
 VOID KeQueryNodeActiveAffinity(USHORT node, PGROUP_AFFINITY affinity, PUSHORT count)
 {
     GROUP_AFFINITY found = { .Mask = 0 };
     cpu_set_t set;
 
-    if (node_processors(node, &set))
+    if (processors_of_node(node, &set))
         for (unsigned group = 0; group < GROUPS; group++) {
             KAFFINITY mask = mask_of(&set, group);
 
@@ -59,14 +41,7 @@ VOID KeQueryNodeActiveAffinity(USHORT node, PGROUP_AFFINITY affinity, PUSHORT co
 
 USHORT KeQueryHighestNodeNumber(void)
 {
-    cpu_set_t nodes;
-    USHORT node = CPU_SETSIZE - 1;
-
-    if (!processors_read("/sys/devices/system/node/online", &nodes))
-        return 0;
-    while (node && !CPU_ISSET(node, &nodes))
-        node--;
-    return node;
+    return (USHORT)processors_highest_node();
 }
 
 ULONG KeQueryActiveProcessorCountEx(USHORT group)

@@ -4,9 +4,6 @@
 
 #include "util/processors.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 void win_processors_possible(cpu_set_t *set)
 {
     if (!processors_read("/sys/devices/system/cpu/possible", set))
@@ -116,54 +113,21 @@ DWORD WINAPI GetMaximumProcessorCount(WORD group)
     return count_in(&possible, group);
 }
 
-/* The highest node number; 0 where the kernel lists no nodes. */
-static unsigned highest_node(void)
-{
-    cpu_set_t nodes;
-    unsigned node = CPU_SETSIZE - 1;
-
-    if (!processors_read("/sys/devices/system/node/online", &nodes))
-        return 0;
-    while (node && !CPU_ISSET(node, &nodes))
-        node--;
-    return node;
-}
-
-bool win_node_processors(unsigned node, cpu_set_t *set)
-{
-    char path[64];
-    cpu_set_t online;
-
-    snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
-    processors_online(&online);
-    if (processors_read(path, set)) {
-        CPU_AND(set, set, &online);
-        return true;
-    }
-    CPU_ZERO(set);
-    if (!access(path, F_OK)) /* a node of memory alone */
-        return true;
-    if (node || highest_node())
-        return false;
-    *set = online;
-    return true;
-}
-
 /* GetNumaHighestNodeNumber - 0 on machines without nodes. */
 BOOL WINAPI GetNumaHighestNodeNumber(PULONG node)
 {
-    *node = highest_node();
+    *node = processors_highest_node();
     return TRUE;
 }
 
 /* Finds the node of a processor that is online. */
 static bool node_of(unsigned processor, unsigned *node)
 {
-    const unsigned highest = highest_node();
+    const unsigned highest = processors_highest_node();
     cpu_set_t set;
 
     for (*node = 0; *node <= highest; ++*node)
-        if (win_node_processors(*node, &set) && CPU_ISSET(processor, &set))
+        if (processors_of_node(*node, &set) && CPU_ISSET(processor, &set))
             return true;
     SetLastError(ERROR_INVALID_PARAMETER);
     return false;
@@ -209,7 +173,7 @@ BOOL WINAPI GetNumaNodeProcessorMask(UCHAR node, PULONGLONG mask)
 {
     cpu_set_t set;
 
-    if (!win_node_processors(node, &set)) {
+    if (!processors_of_node(node, &set)) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
@@ -221,7 +185,7 @@ BOOL WINAPI GetNumaNodeProcessorMaskEx(USHORT node, PGROUP_AFFINITY affinity)
 {
     cpu_set_t set;
 
-    if (!win_node_processors(node, &set)) {
+    if (!processors_of_node(node, &set)) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }

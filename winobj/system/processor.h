@@ -6,15 +6,11 @@
 #include <windows.h>
 
 #include <sched.h>
-#include <stdbool.h>
 
 enum { WIN_GROUP_SIZE = 64 };
 
 /* The processors that may come online. */
 void win_processors_possible(cpu_set_t *set);
-
-/* Finds the processors of a node that are online. False: no such node. */
-bool win_node_processors(unsigned node, cpu_set_t *set);
 
 /* The number of groups up to that of the last processor of a set. */
 unsigned win_group_count(const cpu_set_t *set);

@@ -149,7 +149,7 @@ static void add_nodes(struct entries *entries)
     for (ULONG node = 0; node <= highest; node++) {
         struct unit unit = { .kind = RelationNumaNode, .node = node };
 
-        if (win_node_processors(node, &unit.processors) && CPU_COUNT(&unit.processors))
+        if (processors_of_node(node, &unit.processors) && CPU_COUNT(&unit.processors))
             add_unit(entries, &unit);
     }
 }
