@@ -15,7 +15,7 @@ enum { DEADLINE_LATE_MS = 100, DEADLINE_AGAIN = 3 };
 /*
  * again    in, out: how often it may still begin anew; DEADLINE_AGAIN when it is set
  * late_ns  in: for how long it has passed
- * Returns whether it begins anew, with all of its time.
+ * Returns whether it begins anew.
  */
 static inline bool deadline_begins_anew(unsigned *again, uint64_t late_ns)
 {

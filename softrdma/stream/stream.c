@@ -552,13 +552,18 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
     return rnr_fail(qp, now_ms);
 }
 
-/* The deadline has passed. The stream reads and answers what has come meanwhile before it passes again. */
+/*
+ * The deadline has passed. The stream reads and answers what has come meanwhile before it passes again. A disconnect
+ * gets back what it lost and no more: its caller may give up on it after two seconds.
+ */
 static bool end_begins_anew(struct srd_stream *stream, uint64_t deadline_ms, uint64_t now_ms)
 {
-    uint64_t wait_ms = srd_phase(stream) == SRD_STREAM_UP ? SRD_LINGER_MS : SRD_DRAIN_MS;
+    uint64_t late_ms = now_ms - deadline_ms, wait_ms = SRD_DRAIN_MS;
 
-    if (!deadline_ms_begins_anew(&stream->end_again, now_ms - deadline_ms))
+    if (!deadline_ms_begins_anew(&stream->end_again, late_ms))
         return false;
+    if (srd_phase(stream) == SRD_STREAM_UP)
+        wait_ms = late_ms < SRD_LINGER_MS ? late_ms : SRD_LINGER_MS;
     atomic_store_explicit(&stream->end_deadline_ms, now_ms + wait_ms, memory_order_relaxed);
     return true;
 }

@@ -106,6 +106,10 @@ static void deadlines_that_are_found_late_begin_anew(void **state)
     assert_true(end_take(&pair, &pair.a, out, sizeof(out)) > 0); /* and no answer comes */
     pair_time(&pair, 1100);
     expect_none(pair.a.scq);
+    /* The time that was lost: with a whole second the caller, who gives up after two, would be told ND_TIMEOUT. */
+    assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 100);
+    pair_time(&pair, 60000);
+    expect_none(pair.a.scq);
     assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 1000);
     pair_time(&pair, 1099);
     expect_wc(pair.a.scq, 1, IBV_WC_WR_FLUSH_ERR);
