@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # ndspi_microsoft_sources(TARGET [SHORT_WCHAR] [WINDOWS_LIMITS]): TARGET's sources are written for Microsoft's compiler
-# (docs/porting.md, "Sources for Microsoft's compiler"). Their C++ is compiled by clang's Microsoft modes; g++ takes
+# (docs/win32.md, "Sources for Microsoft's compiler"). Their C++ is compiled by clang's Microsoft modes; g++ takes
 # those that need no more than -fms-extensions. With clang the headers' names are found in any case.
 #   SHORT_WCHAR     a wchar_t of 16 bits
 #   WINDOWS_LIMITS  LONG_MIN, LONG_MAX and ULONG_MAX are those of a 32-bit long

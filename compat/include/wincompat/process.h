@@ -10,7 +10,7 @@ WINCOMPAT_BEGIN
 
 /* modules */
 
-/* Why a DllMain is called, for those that ported code has: it calls them itself (docs/porting.md). */
+/* Why a DllMain is called, for those that ported code has: it calls them itself (docs/win32.md). */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH  2

@@ -23,7 +23,7 @@
 enum {
     ROOM = 16 << 20,   /* of /dev/shm */
     SECTION = 9 << 20, /* one fits, two do not */
-    PLACES = 4096,     /* docs/porting.md */
+    PLACES = 4096,     /* docs/win32.md */
 };
 
 static const char *program;
