@@ -57,21 +57,54 @@ static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting
     return lock_try(lock) || enter_behind(conn, lock, waiting);
 }
 
-/* Returns whether the lock was free; ors into actions. In-line where a thread polls, which mostly finds nothing. */
-static inline __attribute__((always_inline)) bool receive_here(
+static void read_again(struct srd_conn *conn)
+{
+    atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    conn->transport->again(conn);
+}
+
+/*
+ * RX lock held: another thread has come to read. This one reads for it, once, as long as that may take; who comes then
+ * has the connection served in its turn.
+ */
+static __attribute__((noinline)) void receive_once_more(
+    struct srd_conn *conn, unsigned *actions, bool *moved)
+{
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        *actions |= conn->transport->receive(conn, RX_BUDGET_LOOP, moved);
+    if (lock_leave_undone(&conn->qp->rx_lock))
+        read_again(conn);
+}
+
+/* RX lock held, which is given up; ors into actions. In-line where a thread polls, which mostly finds nothing. */
+static inline __attribute__((always_inline)) void receive_and_leave(
     struct srd_conn *conn, int budget, unsigned *actions, bool *moved)
 {
-    if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
-        return false;
+    struct lock *lock = &conn->qp->rx_lock;
+
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
         *actions |= conn->transport->receive(conn, budget, moved);
-    lock_release(&conn->qp->rx_lock);
+    if (!lock_leave(lock))
+        receive_once_more(conn, actions, moved);
+}
+
+/* Reads, or asks the holder of the lock to. Returns whether this thread has read. */
+static bool receive_or_ask(struct srd_conn *conn, unsigned *actions, bool *moved)
+{
+    struct lock *lock = &conn->qp->rx_lock;
+
+    if (!enter(conn, lock, &conn->rx_waiting) && !lock_try_or_ask(lock))
+        return false;
+    receive_and_leave(conn, RX_BUDGET_LOOP, actions, moved);
     return true;
 }
 
-static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bool *moved)
+/* A thread that polls comes again: it asks nobody. */
+static inline __attribute__((always_inline)) void receive_if_free(
+    struct srd_conn *conn, unsigned *actions, bool *moved)
 {
-    return receive_here(conn, budget, actions, moved);
+    if (enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
+        receive_and_leave(conn, RX_BUDGET_INLINE, actions, moved);
 }
 
 static bool may_send(struct srd_conn *conn)
@@ -171,14 +204,7 @@ static unsigned run_timer(struct srd_conn *conn)
     lock_acquire(&conn->qp->rx_lock);
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
         actions = srd_stream_timer(conn->qp, clock_now_ms());
-    lock_release(&conn->qp->rx_lock);
-    return actions;
-}
-
-static void read_again(struct srd_conn *conn)
-{
-    atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
-    conn->transport->again(conn);
+    return actions | srd_stream_leave_rx(conn->qp);
 }
 
 /* The peer did not close its side in time. */
@@ -208,9 +234,7 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
         if (now & SRD_STREAM_RX) {
             bool moved = false;
 
-            /* Another thread has the lock, and need not be reading: then the socket shows that there is something. */
-            if (!try_receive(conn, RX_BUDGET_LOOP, &actions, &moved))
-                read_again(conn);
+            receive_or_ask(conn, &actions, &moved);
         }
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
             actions |= transmit(conn, conn->transport->turn);
@@ -292,7 +316,7 @@ static bool on_poll(struct srd_source *source, bool again)
     else if (!blocked && patience_ends(conn))
         actions = transmit(conn, conn->transport->turn);
     else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
-        receive_here(conn, RX_BUDGET_INLINE, &actions, &moved);
+        receive_if_free(conn, &actions, &moved);
     if (actions || moved || blocked)
         apply_actions(conn, actions);
     return moved || actions;
@@ -306,13 +330,6 @@ static void was_awaited(struct srd_conn *conn)
         srd_patience_forget(&conn->source);
 }
 
-/* Where the lock is taken, its holder may have looked before the last octet came. */
-static void receive_or_miss(struct srd_conn *conn, unsigned *actions, bool *moved)
-{
-    if (!try_receive(conn, RX_BUDGET_LOOP, actions, moved) && conn->transport->missed)
-        conn->transport->missed(conn);
-}
-
 static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
 {
     unsigned actions = 0;
@@ -320,7 +337,7 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
 
     if (conn->transport->ready(conn, events))
         actions |= unblock(conn);
-    receive_or_miss(conn, &actions, &moved);
+    receive_or_ask(conn, &actions, &moved);
     if (moved && (!background || reactor_is_lent()) && reactor_in_turn())
         was_awaited(conn); /* else a thread that polls has found it */
     if (background && srd_stream_owes_ack(conn->qp))
@@ -336,7 +353,7 @@ static bool stream_rung(struct srd_conn *conn, bool background)
     bool moved = false, answered;
 
     atomic_store(&conn->rung, true);
-    answered = try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+    answered = receive_or_ask(conn, &actions, &moved);
     if (moved)
         was_awaited(conn);
     actions |= unblock(conn);
@@ -384,7 +401,7 @@ static void look_for_octets(struct srd_conn *conn)
     unsigned actions = 0;
     bool moved = false;
 
-    receive_or_miss(conn, &actions, &moved);
+    receive_or_ask(conn, &actions, &moved);
     if (conn->transport->has_room) /* the thread that polled looked for room, too */
         actions |= unblock(conn);
     apply_actions(conn, actions);

@@ -60,7 +60,6 @@ struct srd_conn {
     atomic_bool rung;            /* the bell has to be answered */
     atomic_bool look_at_tcp;     /* its end may have come */
     atomic_bool again;           /* has used up its turn */
-    atomic_bool later;           /* a thread that came to read found the RX lock taken */
     atomic_uint attentive_polls; /* source.polls when polled_since was called last */
     bool tcp_ended;              /* RX lock: no octet comes into the share after what is there */
     int tcp_error;               /* how: 0 or a negative errno */

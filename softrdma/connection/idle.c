@@ -81,7 +81,8 @@ static struct srd_conn *take_due(uint64_t now_ms)
 static bool rests(struct srd_conn *conn)
 {
     struct srd_qp *qp = conn->qp;
-    bool idle = false, asked = false;
+    unsigned actions = 0;
+    bool idle = false;
 
     if (!lock_try(&qp->rx_lock))
         return false;
@@ -93,11 +94,12 @@ static bool rests(struct srd_conn *conn)
         }
         if (idle) /* the next holder of one of the locks sees it */
             atomic_store_explicit(&conn->busy, false, memory_order_relaxed);
-        asked = lock_leave_undone(&qp->tx_lock);
+        if (lock_leave_undone(&qp->tx_lock))
+            actions = SRD_STREAM_TX;
     }
-    lock_release(&qp->rx_lock); /* a thread that found it taken finds the socket ready again */
-    if (asked)
-        srd_conn_apply(conn, SRD_STREAM_TX);
+    actions |= srd_stream_leave_rx(qp);
+    if (actions)
+        srd_conn_apply(conn, actions);
     if (idle)
         srd_patience_forget(&conn->source);
     return idle;

@@ -99,13 +99,6 @@ static void again(struct srd_conn *conn)
     srd_source_update(&conn->source);
 }
 
-/* The same; within SRD_SOON_MS: another thread is in it, and may be preempted. */
-static void later(struct srd_conn *conn)
-{
-    atomic_store(&conn->later, true);
-    srd_source_soon(&conn->source);
-}
-
 /* A thread that polls has nothing to do: a read would find nothing, and nothing changes. */
 static bool is_quiet(struct srd_conn *conn)
 {
@@ -310,10 +303,8 @@ static bool polled_since(struct srd_conn *conn)
 
 static bool expired(struct srd_conn *conn)
 {
-    bool missed = atomic_exchange(&conn->later, false);
-
     if (!atomic_load(&conn->source.attentive))
-        return missed;
+        return false;
     if (polled_since(conn))
         srd_source_soon(&conn->source);
     else
@@ -417,7 +408,6 @@ const struct srd_transport srd_transport_shared = {
     .end = end,
     .ready = ready,
     .again = again,
-    .missed = later,
     .polled = polled,
     .expired = expired,
     .waits = waits,

@@ -43,7 +43,6 @@ struct srd_transport {
      * end        TX lock held: TCP's FIN was sent
      * ready      TCP's socket is, with EPOLL* bits. Returns whether there may be room
      * again      the receive side is to be served, though nothing may show that
-     * missed     a thread that came to read found the RX lock taken
      * polled     a thread looks at it again and again
      * expired    the connection was soon, which also ends a look by polling. Returns whether it is to be read
      * waits      whether the reactor is to call when TCP's socket is writable
@@ -55,7 +54,6 @@ struct srd_transport {
     void (*end)(struct srd_conn *conn);
     bool (*ready)(struct srd_conn *conn, uint32_t events);
     void (*again)(struct srd_conn *conn);
-    void (*missed)(struct srd_conn *conn);
     void (*polled)(struct srd_conn *conn);
     bool (*expired)(struct srd_conn *conn);
     bool (*waits)(struct srd_conn *conn);

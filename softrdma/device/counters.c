@@ -16,7 +16,8 @@ static bool read_counts(struct lock *lock, const struct srd_counts *from, struct
     return lock_leave_undone(lock);
 }
 
-static void read_waits(struct srd_qp *qp, struct srd_counters *to)
+/* Returns actions. */
+static unsigned read_waits(struct srd_qp *qp, struct srd_counters *to)
 {
     const struct srd_stream *stream = &qp->stream;
 
@@ -28,7 +29,7 @@ static void read_waits(struct srd_qp *qp, struct srd_counters *to)
         atomic_load_explicit(&stream->rx_complete, memory_order_relaxed) + stream->rx.read_msn - 1;
     if (to->rx_messages && stream->params.rtr == SRD_MPA_RTR_READ && !stream->params.initiator)
         to->rx_messages--;
-    lock_release(&qp->rx_lock);
+    return srd_stream_leave_rx(qp);
 }
 
 void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size_t octets)
@@ -37,13 +38,15 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
     struct srd_counts rx, tx;
     struct srd_counters its;
     struct srd_conn *conn;
-    bool asked;
+    unsigned actions = 0;
 
     memset(counters, 0, octets);
     if (srd_stale(ibqp->context)) /* a thread of the parent's may have held the locks */
         return;
-    read_counts(&qp->rx_lock, &qp->rx_counts, &rx);
-    asked = read_counts(&qp->tx_lock, &qp->tx_counts, &tx);
+    if (read_counts(&qp->rx_lock, &qp->rx_counts, &rx))
+        actions |= SRD_STREAM_RX;
+    if (read_counts(&qp->tx_lock, &qp->tx_counts, &tx))
+        actions |= SRD_STREAM_TX;
     its = (struct srd_counters){ .rx_octets = rx.octets,
         .tx_octets = tx.octets,
         .rx_fpdus = rx.fpdus,
@@ -56,10 +59,10 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
         .rx_terminate = rx.terminates ? (uint32_t)rx.terminate : 0,
         .tx_terminate = tx.terminates ? (uint32_t)tx.terminate : 0,
         .tcp_retransmits = atomic_load_explicit(&qp->retransmits, memory_order_relaxed) };
-    read_waits(qp, &its);
+    actions |= read_waits(qp, &its);
     if ((conn = srd_qp_conn(qp))) {
-        if (asked) /* a post that found the lock taken */
-            srd_conn_apply(conn, SRD_STREAM_TX);
+        if (actions) /* of threads that found a lock taken */
+            srd_conn_apply(conn, actions);
         its.tcp_retransmits = srd_conn_retransmits(conn);
         srd_conn_unref(conn);
     }

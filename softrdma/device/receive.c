@@ -152,7 +152,7 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
         qp = list_entry(node, struct srd_qp, waiting_node);
         lock_acquire(&qp->rx_lock);
         actions = srd_stream_resume(qp, clock_now_ms());
-        lock_release(&qp->rx_lock);
+        actions |= srd_stream_leave_rx(qp);
         conn = srd_qp_conn(qp);
         if (conn) {
             srd_conn_apply(conn, actions);

@@ -11,6 +11,7 @@
 #include "softrdma/wire/crc32c.h"
 #include "softrdma/stream/internal.h"
 #include "softrdma/wire/wire.h"
+#include "util/lock_ask.h"
 
 enum {
     DIRECT_OCTETS = 4096,  /* payloads with so much missing are placed directly */
@@ -327,4 +328,9 @@ unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
     if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
         actions |= srd_stream_rx_end(qp, 0, now_ms);
     return actions;
+}
+
+unsigned srd_stream_leave_rx(struct srd_qp *qp)
+{
+    return lock_leave_undone(&qp->rx_lock) ? SRD_STREAM_RX : 0;
 }

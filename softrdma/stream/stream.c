@@ -425,8 +425,7 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
     } else if (srd_phase(stream) == SRD_STREAM_IDLE) {
         actions = srd_stream_fail(qp, &end, now_ms);
     }
-    lock_release(&qp->rx_lock);
-    return actions;
+    return actions | srd_stream_leave_rx(qp);
 }
 
 unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
@@ -437,8 +436,7 @@ unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
 
     lock_acquire(&qp->rx_lock);
     actions = srd_stream_fail(qp, &end, now_ms);
-    lock_release(&qp->rx_lock);
-    return actions;
+    return actions | srd_stream_leave_rx(qp);
 }
 
 unsigned srd_stream_part(struct srd_qp *qp, uint64_t now_ms)
@@ -449,8 +447,7 @@ unsigned srd_stream_part(struct srd_qp *qp, uint64_t now_ms)
     lock_acquire(&qp->rx_lock);
     if (srd_phase(&qp->stream) == SRD_STREAM_UP)
         actions = srd_stream_fail(qp, &end, now_ms);
-    lock_release(&qp->rx_lock);
-    return actions;
+    return actions | srd_stream_leave_rx(qp);
 }
 
 void srd_stream_unreachable(struct srd_qp *qp, uint64_t now_ms)

@@ -42,7 +42,8 @@ enum srd_stream_action {
     SRD_STREAM_CLOSE = 1 << 4, /* close the socket now */
     SRD_STREAM_SETTLE =
         1 << 5, /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
-    SRD_STREAM_RX = 1 << 6,   /* srd_stream_rx_space had said stop: read again */
+    SRD_STREAM_RX =
+        1 << 6, /* read: srd_stream_rx_space had said stop, or a thread came to, in vain */
     SRD_STREAM_LATE = 1 << 7, /* with CLOSE: the peer did not close its side in time */
     SRD_STREAM_RING =
         1
@@ -98,6 +99,9 @@ bool srd_stream_has_more(struct srd_qp *qp);
  * connection at once. The caller goes on with the rest of the batch. Returns actions.
  */
 unsigned srd_stream_tx_fault(struct srd_qp *qp);
+
+/* LOCK_SRD_RX held, and given up. Returns actions: whether a thread that came to read has found the lock taken. */
+unsigned srd_stream_leave_rx(struct srd_qp *qp);
 
 /* Earliest moment srd_stream_timer has something to do; UINT64_MAX = none. Timer: LOCK_SRD_RX held. */
 uint64_t srd_stream_deadline_ms(struct srd_qp *qp);

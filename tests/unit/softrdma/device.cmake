@@ -48,7 +48,7 @@ target_link_options(test_softrdma_timer PRIVATE -Wl,--wrap=clock_gettime)
 nd_test(NAME softrdma.idle SOURCES connection/test_idle.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_idle PRIVATE -Wl,--wrap=clock_gettime,--wrap=srd_stream_give_back)
 nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=ppoll
+target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=ppoll,--wrap=srd_stream_rx
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
 nd_test(NAME softrdma.group SOURCES share/test_group.c LINK softrdma_internal)
 nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal ENV "NDSPI_LOG=info,soft")

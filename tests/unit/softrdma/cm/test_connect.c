@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections end to end: establish, move data each way, refuse, disconnect; over IPv4 and IPv6. */
 #include "tests/unit/softrdma/pair.h"
+#include "tests/unit/softrdma/receive_side.h"
 #include "softrdma/connection/conn.h"
 #include "softrdma/connection/transport.h"
 #include "softrdma/queues/qp.h"
@@ -472,7 +473,7 @@ static void connection_that_a_thread_is_in_is_left_to_it(void **state)
     pair_connect(&pair, "127.0.0.1");
     end_recv(&pair.passive, 1, 0, 64);
     assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
-    lock_acquire(&srd_qp_from(pair.passive.qp)->rx_lock);
+    end_stop_receiving(&pair.passive);
     conn = srd_qp_from(pair.passive.qp)->conn;
     if (conn->transport == &srd_transport_shared) { /* one more turn was wanted, besides */
         atomic_store(&conn->again, true);
@@ -484,8 +485,8 @@ static void connection_that_a_thread_is_in_is_left_to_it(void **state)
     before = cpu_seconds();
     assert_int_equal(poll(&fd, 1, 200), 0); /* no thread can receive it */
     assert_true(cpu_seconds() - before < 0.1);
-    lock_release(&srd_qp_from(pair.passive.qp)->rx_lock);
-    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* now the background thread does */
+    end_let_receive(&pair.passive);
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* now this one has, for those who came */
     test_poll(pair.passive.cq, 1, &wc);
     test_poll(pair.active.cq, 1, &wc);
     pair_close(&pair);

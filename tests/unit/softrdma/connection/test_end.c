@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A connection that ends while a thread that has its queue pair from elsewhere is about to use it. */
 #include "tests/unit/softrdma/pair.h"
+#include "tests/unit/softrdma/receive_side.h"
 
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/qp.h"
@@ -232,15 +233,13 @@ static void end_of_a_stream_that_is_found_late_is_waited_for_at_rest(void **stat
     uint64_t end_ms = test_now_ms() + DEADLINE_MS, due_ms, anew_ms;
     struct srd_stream *stream;
     struct srd_conn *conn;
-    struct lock *reading;
     pthread_t thread;
 
     (void)state;
     pair_connect(&pair, "127.0.0.1");
     conn = srd_qp_conn(srd_qp_from(pair.active.qp));
     stream = &conn->qp->stream;
-    reading = &srd_qp_from(pair.passive.qp)->rx_lock;
-    lock_acquire(reading);
+    end_stop_receiving(&pair.passive);
     assert_int_equal(pthread_create(&thread, NULL, disconnect, NULL), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     due_ms = test_now_ms() - 150;
@@ -253,7 +252,7 @@ static void end_of_a_stream_that_is_found_late_is_waited_for_at_rest(void **stat
         sched_yield();
     }
     assert_true(anew_ms >= due_ms + 150 + SRD_DRAIN_MS);
-    lock_release(reading);
+    end_let_receive(&pair.passive);
     await_closed(conn);
     pair_close(&pair);
 }
@@ -270,14 +269,12 @@ static void time_to_close_that_is_found_late_begins_anew(void **state)
 {
     uint64_t end_ms = test_now_ms() + DEADLINE_MS, due_ms;
     struct srd_conn *conn;
-    struct lock *reading;
     pthread_t thread;
 
     (void)state;
     pair_connect(&pair, "127.0.0.1");
     conn = srd_qp_conn(srd_qp_from(pair.active.qp));
-    reading = &srd_qp_from(pair.passive.qp)->rx_lock;
-    lock_acquire(reading);
+    end_stop_receiving(&pair.passive);
     assert_int_equal(pthread_create(&thread, NULL, destroy_queue_pair, NULL), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     pair.active.qp = NULL;
@@ -290,7 +287,7 @@ static void time_to_close_that_is_found_late_begins_anew(void **state)
     }
     assert_int_equal(atomic_load(&conn->phase), SRD_CONN_LINGER);
     assert_true(atomic_load(&conn->close_ms) >= due_ms + 150 + SRD_CONN_CLOSE_MS);
-    lock_release(reading);
+    end_let_receive(&pair.passive);
     await_closed(conn);
     pair_close(&pair);
 }

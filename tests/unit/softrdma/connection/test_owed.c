@@ -5,6 +5,7 @@
  * and when, is no matter of luck.
  */
 #include "tests/unit/softrdma/pair.h"
+#include "tests/unit/softrdma/receive_side.h"
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/cq.h"
 #include "reactor/internal.h"
@@ -157,6 +158,18 @@ uint64_t __wrap_srd_stream_deadline_ms(struct srd_qp *qp)
     if (!srd_in_background())
         pass(&other_looks);
     return __real_srd_stream_deadline_ms(qp);
+}
+
+/* Another thread has read its socket, found no octets, and still has the receive side. */
+static struct stop other_found_none;
+
+unsigned __real_srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
+unsigned __wrap_srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
+unsigned __wrap_srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+{
+    if (!octets && !srd_in_background())
+        pass(&other_found_none);
+    return __real_srd_stream_rx(qp, octets, now_ms);
 }
 
 /* --- one message, and its acknowledgement ------------------------------------------------------------------------ */
@@ -589,7 +602,7 @@ static void what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it(void **st
  * The socket was not read while too much was held for want of a Receive; the thread that posts one finds the receive
  * side taken.
  */
-static void what_finds_the_receive_side_taken_is_read_later(void **state)
+static void what_finds_the_receive_side_taken_is_read_by_its_holder(void **state)
 {
     struct srd_qp *qp = srd_qp_from(pair.passive.qp);
 
@@ -600,12 +613,40 @@ static void what_finds_the_receive_side_taken_is_read_later(void **state)
     send_one(&pair);
     reactor_look();
     assert_false(owes(&pair));
-    lock_acquire(&qp->rx_lock);
+    end_stop_receiving(&pair.passive);
     srd_conn_started(qp->conn, SRD_STREAM_RX);
-    lock_release(&qp->rx_lock);
-    reactor_look();
+    assert_false(owes(&pair));
+    end_let_receive(&pair.passive);
     assert_true(owes(&pair));
     take_one(&pair);
+}
+
+static void *look_in_a_thread(void *found)
+{
+    struct ibv_wc wc;
+
+    *(int *)found = ibv_poll_cq(pair.passive.cq, 1, &wc);
+    return NULL;
+}
+
+/* What comes behind the look of the thread that has the receive side: who is sent to read it does not wait for it. */
+static void what_comes_behind_a_look_is_read_by_who_looked(void **state)
+{
+    struct srd_qp *qp = srd_qp_from(pair.passive.qp);
+    pthread_t thread;
+    int found = 0;
+
+    (void)state;
+    set(&other_found_none);
+    assert_int_equal(pthread_create(&thread, NULL, look_in_a_thread, &found), 0);
+    wait_for(&other_found_none.arrived);
+    send_one(&pair);
+    srd_conn_started(qp->conn, SRD_STREAM_RX);
+    assert_true(was_asked(&qp->rx_lock));
+    assert_false(owes(&pair));
+    atomic_store(&other_found_none.go, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(found, 1);
 }
 
 int main(void)
@@ -626,7 +667,8 @@ int main(void)
         TEST(what_counts_on_a_deadline_that_passes_is_sent),
         TEST(what_finds_the_connection_taken_is_sent_later),
         TEST(what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it),
-        TEST(what_finds_the_receive_side_taken_is_read_later),
+        TEST(what_finds_the_receive_side_taken_is_read_by_its_holder),
+        TEST(what_comes_behind_a_look_is_read_by_who_looked),
         TEST(what_finds_the_socket_full_is_sent_when_there_is_room),
     };
 

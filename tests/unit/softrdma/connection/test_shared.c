@@ -5,6 +5,7 @@
  * stopped or killed hurts its own connection alone.
  */
 #include "tests/unit/softrdma/pair.h"
+#include "tests/unit/softrdma/receive_side.h"
 
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/channel.h"
@@ -388,15 +389,14 @@ static void a_fault_in_a_full_ring_ends_it_at_once(void **state)
 {
     struct srd_conn *active = srd_qp_conn(srd_qp_from(pair.active.qp));
     struct srd_conn *passive = srd_qp_conn(srd_qp_from(pair.passive.qp));
-    struct lock *reading = &passive->qp->rx_lock;
     struct ibv_wc wc[8];
     pthread_t thread;
 
     (void)state;
-    lock_acquire(reading); /* the ring is full before the first octet is read */
+    end_stop_receiving(&pair.passive); /* the ring is full before the first octet is read */
     assert_int_equal(pthread_create(&thread, NULL, write_out_of_bounds, NULL), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    lock_release(reading);
+    end_let_receive(&pair.passive);
     assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     await_close(active);
@@ -449,16 +449,15 @@ static void send_beside(struct sends *sends)
  */
 static void what_was_acknowledged_before_a_terminate_succeeds(void **state)
 {
-    struct srd_qp *active = srd_qp_from(pair.active.qp);
     struct sends sends = { .count = 2 };
     struct ibv_wc wc[2];
 
     (void)state;
     end_recv(&pair.passive, 1, 0, 64);
     recv_without_memory(&pair.passive, 2);
-    lock_acquire(&active->rx_lock); /* it reads all of it at once */
+    end_stop_receiving(&pair.active); /* it reads all of it at once */
     send_beside(&sends);
-    lock_release(&active->rx_lock);
+    end_let_receive(&pair.active);
     assert_int_equal(sends.wc[1].status, IBV_WC_LOC_PROT_ERR);
     test_poll(pair.active.cq, 2, wc);
     assert_int_equal(wc[0].wr_id, 1);
@@ -477,11 +476,11 @@ static void nobody_rests_beside_an_acknowledgement(void **state)
 
     (void)state;
     end_recv(&pair.passive, 1, 0, 64);
-    lock_acquire(&active->qp->rx_lock);
+    end_stop_receiving(&pair.active);
     send_beside(&sends);
     atomic_store(&active->source.attentive, false);
     assert_false(srd_shared_may_rest(active));
-    lock_release(&active->qp->rx_lock);
+    end_let_receive(&pair.active);
     test_poll(pair.active.cq, 1, &wc);
     assert_int_equal(wc.wr_id, 1);
     assert_int_equal(wc.status, IBV_WC_SUCCESS);
@@ -499,12 +498,12 @@ static void an_ended_stream_rests_beside_an_acknowledgement(void **state)
 
     (void)state;
     end_recv(&pair.passive, 1, 0, 64);
-    lock_acquire(&active->qp->rx_lock);
+    end_stop_receiving(&pair.active);
     send_beside(&sends);
     actions = srd_stream_fail(active->qp, &end, clock_now_ms());
     atomic_store(&active->source.attentive, false);
     rests = srd_shared_may_rest(active);
-    lock_release(&active->qp->rx_lock);
+    end_let_receive(&pair.active);
     assert_true(rests);
     srd_conn_apply(active, actions);
     assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
