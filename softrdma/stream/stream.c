@@ -287,7 +287,7 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
 
 /*
  * With CRC everything is copied. Room for four of the largest FPDUs: a call for four is faster than a call for each
- * (docs/performance.md), and what four take still fits into a second-level cache, from which TCP copies it.
+ * (docs/internals/measurements.md), and what four take still fits into a second-level cache, from which TCP copies it.
  */
 static uint32_t staging_octets(const struct srd_stream_params *params)
 {
