@@ -123,6 +123,7 @@
     ROW(WSAEOPNOTSUPP, 10045)                       \
     ROW(WSAEAFNOSUPPORT, 10047)                     \
     ROW(WSAEADDRNOTAVAIL, 10049)                    \
+    ROW(WSAECONNABORTED, 10053)                     \
     ROW(WSAECONNRESET, 10054)                       \
     ROW(WSAENOBUFS, 10055)                          \
     ROW(WSAEISCONN, 10056)                          \

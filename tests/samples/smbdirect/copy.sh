@@ -141,7 +141,7 @@ scenario_names() {
     [ "$(cat "$scratch/store/link")" = secret ] || fail "the link was followed"
     holds out
     # The server's terminal gets no control characters of a client's.
-    local odd=$'a\e[31mb\nc\u009b'
+    local odd=$'a\e[31mb\nc\xc2\x9b'
     input "$odd" 10
     client 0 "$scratch/in/$odd"
     says server ': a\\x1b\[31mb\\x0ac\\xc2\\x9b: stored 10 bytes'
