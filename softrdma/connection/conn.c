@@ -13,17 +13,11 @@
 #include "softrdma/context.h"
 #include "softrdma/events/patience.h"
 #include "softrdma/queues/qp.h"
-#include "softrdma/share/share.h"
 #include "util/clock.h"
-#include "util/deadline.h"
 #include "util/fence.h"
 #include "util/lock_ask.h"
-#include "util/log.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
@@ -180,7 +174,7 @@ static __attribute__((noinline)) bool is_full(struct srd_conn *conn)
  * deadline stays when the acknowledgement rides on data. A full socket has no deadline: the thread that finds space
  * again sends, and calls this.
  */
-static void sync_deadline(struct srd_conn *conn)
+void srd_conn_sync_deadline(struct srd_conn *conn)
 {
     bool soon = srd_source_is_soon(&conn->source); /* before anything else is read */
 
@@ -205,14 +199,6 @@ static unsigned run_timer(struct srd_conn *conn)
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
         actions = srd_stream_timer(conn->qp, clock_now_ms());
     return actions | srd_stream_leave_rx(conn->qp);
-}
-
-/* The peer did not close its side in time. */
-static void cut_late(struct srd_conn *conn)
-{
-    log_limited(LOG_INFO, LOG_WIRE,
-        "the peer did not close its side within %d ms; the connection is cut", SRD_CONN_CLOSE_MS);
-    srd_conn_finish(conn, -ETIMEDOUT);
 }
 
 /* No lock held. */
@@ -240,7 +226,7 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
             actions |= transmit(conn, conn->transport->turn);
         if (now & SRD_STREAM_CLOSE) {
             if (now & SRD_STREAM_LATE)
-                cut_late(conn);
+                srd_conn_cut_late(conn);
             else
                 srd_conn_finish(conn, 0);
             return;
@@ -256,7 +242,7 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
         if (ended || !atomic_load(&conn->local_end))
             srd_conn_report_down(conn, 0);
     }
-    sync_deadline(conn);
+    srd_conn_sync_deadline(conn);
 }
 
 void srd_conn_transmit(struct srd_conn *conn)
@@ -296,7 +282,7 @@ static bool patience_ends(struct srd_conn *conn)
     return ends;
 }
 
-static bool on_poll(struct srd_source *source, bool again)
+bool srd_conn_poll(struct srd_source *source, bool again)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
     unsigned actions = 0;
@@ -330,7 +316,7 @@ static void was_awaited(struct srd_conn *conn)
         srd_patience_forget(&conn->source);
 }
 
-static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
+bool srd_conn_stream_ready(struct srd_conn *conn, uint32_t events, bool background)
 {
     unsigned actions = 0;
     bool moved = false;
@@ -347,7 +333,7 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
 }
 
 /* The reader answers the bell; then this sends what there is space for. */
-static bool stream_rung(struct srd_conn *conn, bool background)
+bool srd_conn_stream_rung(struct srd_conn *conn, bool background)
 {
     unsigned actions = 0;
     bool moved = false, answered;
@@ -363,39 +349,6 @@ static bool stream_rung(struct srd_conn *conn, bool background)
     return answered;
 }
 
-bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background)
-{
-    struct srd_conn *conn = container_of(bell, struct srd_conn, bell);
-
-    (void)events;
-    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
-    case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, EPOLLIN); break;
-    case SRD_CONN_STREAM: return stream_rung(conn, background);
-    case SRD_CONN_LINGER: srd_linger_step(conn); break;
-    case SRD_CONN_CLOSED: break;
-    }
-    return true;
-}
-
-static bool on_ready(struct srd_source *source, uint32_t events, bool background)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
-    case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, events); break;
-    case SRD_CONN_STREAM: return stream_ready(conn, events, background);
-    case SRD_CONN_LINGER: srd_linger_step(conn); break;
-    case SRD_CONN_CLOSED: break;
-    }
-    return true;
-}
-
-/* Reads the clock only if needed: mostly this sends an acknowledgement before a sleep. */
-static bool has_passed(uint64_t deadline_ms)
-{
-    return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
-}
-
 static void look_for_octets(struct srd_conn *conn)
 {
     unsigned actions = 0;
@@ -408,7 +361,7 @@ static void look_for_octets(struct srd_conn *conn)
 }
 
 /* No thread polls it any more, so the peer is to ring. */
-static void on_left(struct srd_source *source)
+void srd_conn_left(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
@@ -417,13 +370,13 @@ static void on_left(struct srd_source *source)
         look_for_octets(conn);
 }
 
-static void stream_expired(struct srd_conn *conn)
+void srd_conn_stream_expired(struct srd_conn *conn)
 {
     unsigned actions = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
 
     if (conn->transport->expired && conn->transport->expired(conn))
         look_for_octets(conn);
-    if (has_passed(srd_stream_deadline_ms(conn->qp))) {
+    if (srd_conn_has_passed(srd_stream_deadline_ms(conn->qp))) {
         /* A starved process finds its deadline and the peer's FIN together: the FIN counts. */
         if (atomic_load(&conn->shutdown_wanted)) {
             atomic_store(&conn->look_at_tcp, true);
@@ -434,129 +387,4 @@ static void stream_expired(struct srd_conn *conn)
     }
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
         apply_actions(conn, actions);
-}
-
-/* Whether the time to close has passed, and does not start again (util/deadline.h). */
-static bool is_late(struct srd_conn *conn)
-{
-    uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed), now_ms;
-    bool late;
-
-    if (!has_passed(close_ms))
-        return false;
-    lock_acquire(&conn->linger_lock);
-    now_ms = clock_now_ms();
-    late = !deadline_ms_begins_anew(&conn->close_again, now_ms - close_ms);
-    if (!late)
-        atomic_store_explicit(&conn->close_ms, now_ms + SRD_CONN_CLOSE_MS, memory_order_relaxed);
-    lock_release(&conn->linger_lock);
-    return late;
-}
-
-static void linger_expired(struct srd_conn *conn)
-{
-    if (!is_late(conn)) {
-        sync_deadline(conn);
-        return;
-    }
-    srd_linger_step(conn); /* the FIN counts here, too */
-    if (!srd_conn_in_phase(conn, SRD_CONN_CLOSED))
-        cut_late(conn);
-}
-
-static void on_expired(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
-    case SRD_CONN_STARTUP: conn->owner_ops->expired(conn->owner, conn); break;
-    case SRD_CONN_STREAM: stream_expired(conn); break;
-    case SRD_CONN_LINGER: linger_expired(conn); break;
-    case SRD_CONN_CLOSED: break;
-    }
-}
-
-static bool on_idle(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    return srd_conn_in_phase(conn, SRD_CONN_STREAM) && !srd_stream_owes_ack(conn->qp);
-}
-
-static bool on_spent(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    return !conn->transport->expired && on_idle(source);
-}
-
-static uint32_t on_interest(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
-    bool out = srd_conn_in_phase(conn, SRD_CONN_STREAM)
-                   ? conn->transport->waits(conn)
-                   : atomic_load_explicit(&conn->want_out, memory_order_relaxed);
-
-    return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
-}
-
-static bool on_apart(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    return conn->transport->apart(conn);
-}
-
-static void on_free(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    if (source->fd >= 0)
-        close(source->fd);
-    if (conn->qp)
-        srd_qp_unpin(conn->qp);
-    conn->owner_ops->unref(conn->owner);
-    if (conn->share)
-        srd_share_free(conn->share);
-    free(conn->rest);
-    free(conn->in);
-    free(conn);
-}
-
-static const struct srd_source_ops source_ops = {
-    .ready = on_ready,
-    .poll = on_poll,
-    .expired = on_expired,
-    .idle = on_idle,
-    .spent = on_spent,
-    .interest = on_interest,
-    .apart = on_apart,
-    .left = on_left,
-    .free = on_free,
-};
-
-struct srd_conn *srd_conn_create(
-    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)
-{
-    struct srd_conn *conn = calloc(1, sizeof(*conn));
-
-    if (!conn)
-        return NULL;
-    if (!(conn->in = malloc(SRD_CONN_STARTUP_OCTETS + SRD_MPA_FRAME_MAX))) {
-        free(conn);
-        return NULL;
-    }
-    conn->out = conn->in + SRD_CONN_STARTUP_OCTETS;
-    srd_source_init(&conn->source, &source_ops, fd);
-    conn->transport = &srd_transport_tcp;
-    conn->owner_ops = owner_ops;
-    conn->owner = owner;
-    conn->owner_lock = owner_lock;
-    lock_init(&conn->linger_lock, LOCK_SRD_TX, "softrdma linger");
-    atomic_init(&conn->close_ms, UINT64_MAX);
-    conn->close_again = DEADLINE_AGAIN;
-    list_node_init(&conn->idle_node);
-    return conn;
 }

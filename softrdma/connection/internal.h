@@ -18,14 +18,36 @@ static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_
  * srd_conn_shut         FIN, once; the socket is not written any more
  * srd_conn_report_down  reports the end to the owner, once. No lock held.
  * srd_conn_finish       closes and reports. No lock held.
+ * srd_conn_cut_late     the peer has not closed its side in time: cuts, reports. No lock held.
+ * srd_conn_has_passed   reads the clock only where there is a deadline
  * srd_linger_step       linger phase: sends, shuts, discards; closes and reports when both directions have ended
+ * srd_linger_expired    linger phase: its deadline may have passed
  */
 void srd_conn_shut(struct srd_conn *conn);
 void srd_conn_report_down(struct srd_conn *conn, int status);
 void srd_conn_finish(struct srd_conn *conn, int status);
+void srd_conn_cut_late(struct srd_conn *conn);
+bool srd_conn_has_passed(uint64_t deadline_ms);
 void srd_linger_step(struct srd_conn *conn);
+void srd_linger_expired(struct srd_conn *conn);
 
-/* conn.c: the peer has rung. */
+/*
+ * conn.c: the stream phase, no lock held but in srd_conn_poll.
+ * srd_conn_poll            a thread looks; again: it does so again and again. Returns whether it found something
+ * srd_conn_left            no thread looks any more
+ * srd_conn_stream_ready    TCP's socket is, with EPOLL* bits; srd_conn_stream_rung: the bell has rung. Both return
+ *                          whether that was served, else the reactor leaves the source for a moment
+ * srd_conn_stream_expired  the source's deadline
+ * srd_conn_sync_deadline   sets that
+ */
+bool srd_conn_poll(struct srd_source *source, bool again);
+void srd_conn_left(struct srd_source *source);
+bool srd_conn_stream_ready(struct srd_conn *conn, uint32_t events, bool background);
+bool srd_conn_stream_rung(struct srd_conn *conn, bool background);
+void srd_conn_stream_expired(struct srd_conn *conn);
+void srd_conn_sync_deadline(struct srd_conn *conn);
+
+/* source.c: the peer has rung. */
 bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background);
 
 /* shared.c: RX lock held, after a read that found nothing: whether the thread may go; false: something has come. */

@@ -14,6 +14,8 @@
 #include "softrdma/queues/qp.h"
 #include "softrdma/share/share.h"
 #include "util/clock.h"
+#include "util/deadline.h"
+#include "util/log.h"
 #include "util/probe.h"
 
 #include <errno.h>
@@ -157,6 +159,14 @@ void srd_conn_finish(struct srd_conn *conn, int status)
         srd_conn_report_down(conn, status);
 }
 
+/* The peer did not close its side in time. */
+void srd_conn_cut_late(struct srd_conn *conn)
+{
+    log_limited(LOG_INFO, LOG_WIRE,
+        "the peer did not close its side within %d ms; the connection is cut", SRD_CONN_CLOSE_MS);
+    srd_conn_finish(conn, -ETIMEDOUT);
+}
+
 /* --- linger ------------------------------------------------------------------------------------------------------- */
 
 enum { REST_MAX = 256 * 1024, SCRATCH = 16 * 1024, READS = 16 };
@@ -261,6 +271,40 @@ void srd_linger_step(struct srd_conn *conn)
         srd_conn_finish(conn, 0);
     else
         set_interest(conn, !ended, more || (!sent && !rings));
+}
+
+/* Reads the clock only if needed: mostly this sends an acknowledgement before a sleep. */
+bool srd_conn_has_passed(uint64_t deadline_ms)
+{
+    return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
+}
+
+/* Whether the time to close has passed, and does not start again (util/deadline.h). */
+static bool is_late(struct srd_conn *conn)
+{
+    uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed), now_ms;
+    bool late;
+
+    if (!srd_conn_has_passed(close_ms))
+        return false;
+    lock_acquire(&conn->linger_lock);
+    now_ms = clock_now_ms();
+    late = !deadline_ms_begins_anew(&conn->close_again, now_ms - close_ms);
+    if (!late)
+        atomic_store_explicit(&conn->close_ms, now_ms + SRD_CONN_CLOSE_MS, memory_order_relaxed);
+    lock_release(&conn->linger_lock);
+    return late;
+}
+
+void srd_linger_expired(struct srd_conn *conn)
+{
+    if (!is_late(conn)) {
+        srd_conn_sync_deadline(conn);
+        return;
+    }
+    srd_linger_step(conn); /* the FIN counts here, too */
+    if (!srd_conn_in_phase(conn, SRD_CONN_CLOSED))
+        srd_conn_cut_late(conn);
 }
 
 /* --- startup ------------------------------------------------------------------------------------------------------ */
