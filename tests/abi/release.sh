@@ -68,7 +68,8 @@ build 0.3.1 's/int first; int second;/& int third;/'
 expect 1 "$breaks"
 build 0.3.1 's/const char \*name;/& long more;/'
 expect 1 "$breaks"
-printf '[suppress_type]\n  name = _ND_LINUX_THING\n  has_data_member_inserted_at = end\n  has_size_change = yes\n' >> packaging/abi/suppressions
+printf '%s\n' '[suppress_type]' 'name = _ND_LINUX_THING' 'has_data_member_inserted_at = end' \
+    'has_size_change = yes' >> packaging/abi/suppressions
 expect 0 "$same"
 build 0.4.0 's/first(int value)/first(long value)/'
 expect 0 '^libsmall: differs from version 0\.3\.0, as version 0\.4\.0 may$'
