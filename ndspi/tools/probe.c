@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REAL_DIGITS = 7 }; /* of times in JSON */
+
 struct probe {
     struct end end;
     SOCKADDR_INET peer, local;
@@ -175,7 +177,8 @@ static bool print_json(const struct probe *probe, bool good)
             json_pack("{s:i, s:i, s:f, s:f, s:f}", "bytes", END_MESSAGE_OCTETS, "rounds",
                 (int)probe->rounds, "least", probe->rounds_us[0], "median",
                 probe->rounds_us[probe->rounds / 2], "most", probe->rounds_us[probe->rounds - 1]));
-    done = all && !json_dumpf(all, stdout, JSON_INDENT(2)) && puts("") >= 0;
+    done = all && !json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) &&
+           puts("") >= 0;
     json_decref(all);
     return done;
 }

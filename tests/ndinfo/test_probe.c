@@ -43,6 +43,13 @@ static const char *where_of(const char *line)
     return strrchr(line, ' ') + 1;
 }
 
+/* No more digits than a clock has: a number of at most nine characters behind each colon. */
+static void assert_rounded(const char *said)
+{
+    for (const char *at = strstr(said, "_us\": "); at && (at = strchr(at, ':')); at++)
+        assert_true(strspn(at + 2, "0123456789.") <= 9);
+}
+
 static void test_probe_times_connection_and_round_trips(void **state)
 {
     static const char *const addresses[] = { "127.0.0.1:0", "[::1]:0" };
@@ -75,6 +82,7 @@ static void test_probe_times_connection_and_round_trips(void **state)
         assert_int_equal(json_integer_value(json_object_get(rounds, "rounds")), 7);
         assert_true(least > 0 && median >= least);
         assert_true(json_real_value(json_object_get(rounds, "most")) >= median);
+        assert_rounded(client.said);
         json_decref(all);
 
         program_end(&server);
