@@ -5,7 +5,7 @@ foreach(prefix /usr /usr/local)
     execute_process(COMMAND ${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR} ${CMAKE_COMMAND} --install ${BUILD_DIR}
         --prefix ${prefix}
         OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-    foreach(package ndspi ndk)
+    foreach(package ndspi ndk softrdma)
         file(STRINGS ${WORK_DIR}${prefix}/${LIBDIR}/pkgconfig/${package}.pc libs REGEX "^Libs:")
         message("${prefix}: ${libs}")
         if(NOT libs MATCHES "-l${package}( |$)")

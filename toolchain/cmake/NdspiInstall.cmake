@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` puts where, apart from programs, which are installed beside their definition:
 #   lib/      libndspi, libndk, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a,
-#             pkgconfig/ndspi.pc, pkgconfig/ndk.pc, cmake/ndspi/
+#             pkgconfig/ndspi.pc, ndk.pc, softrdma.pc, cmake/ndspi/
 #             ndspi/libsoftrdma-preload.so
 #             ndspi/x86_64-w64-mingw32/libndutil.a where MinGW was there
 #   include/ndspi/          ndspi.h and its companions, the extension headers
@@ -22,7 +22,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ndspi)
 target_include_directories(ndspi INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
 target_include_directories(ndk_headers INTERFACE $<INSTALL_INTERFACE:${include_dir}/ndk>)
 target_include_directories(ndspi_compat INTERFACE $<INSTALL_INTERFACE:${include_dir}/compat>)
-target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
+target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>
+    $<INSTALL_INTERFACE:${include_dir}/softrdma>)
 set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
 set_target_properties(ndspi ndk winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET ndinfo)
@@ -69,7 +70,7 @@ endforeach()
 
 file(RELATIVE_PATH NDSPI_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 list(JOIN NDSPI_MSVC_CFLAGS " " NDSPI_PC_MSVC_CFLAGS)
-foreach(package ndspi ndk)
+foreach(package ndspi ndk softrdma)
     configure_file(${PROJECT_SOURCE_DIR}/toolchain/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
@@ -78,7 +79,7 @@ endforeach()
 install(CODE "set(ndspi_pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")")
 install(CODE [[
     if(CMAKE_INSTALL_PREFIX MATCHES "^(/|/usr/?)$")
-        foreach(package ndspi ndk)
+        foreach(package ndspi ndk softrdma)
             file(READ "${ndspi_pc}/${package}.pc" text)
             string(REPLACE " -Wl,-rpath,\${libdir}" "" text "${text}")
             file(WRITE "${ndspi_pc}/${package}.pc" "${text}")
