@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "failure.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ namespace
 
 const char *program_ = "ndperf";
 std::string adapter_, peer_;
-volatile LONG failing_;
+volatile LONG ending_; // the number of the thread that ends the program
 
 std::string print(const char *text, va_list arguments)
 {
@@ -28,7 +29,9 @@ std::string print(const char *text, va_list arguments)
 const char *hint_of(HRESULT hr)
 {
     switch (hr) {
-    case ND_CONNECTION_REFUSED: return "Start the same test there first, without a SERVER.";
+    case ND_CONNECTION_REFUSED:
+        return "Nobody listens there: start the same test there first, without a SERVER. If it "
+               "runs,\n  take an address and a port that it prints: IPv4 and IPv6 are apart.";
     case ND_INVALID_ADDRESS:
         return "ndinfo lists the addresses of adapters, and says why it uses no others.";
     case ND_CANCELED: return "Look at the peer: its program or its host may have stopped.";
@@ -74,11 +77,17 @@ std::string format(const char *text, ...)
     return line;
 }
 
+void claim_end()
+{
+    LONG own = (LONG)GetCurrentThreadId(), other = InterlockedCompareExchange(&ending_, own, 0);
+    if (other && other != own)
+        Sleep(INFINITE);
+}
+
 // Other threads may still run, so no destructor may run.
 void end(int status, const std::string &message)
 {
-    if (InterlockedExchange(&failing_, 1))
-        Sleep(INFINITE); // the other thread ends the process
+    claim_end();
     fflush(stdout);
     fprintf(stderr, "%s: %s\n", program_, message.c_str());
     fflush(stderr);
@@ -94,6 +103,12 @@ void fail(const char *text, ...)
     std::string message = print(text, arguments);
     va_end(arguments);
     end(STATUS_FAILED, message);
+}
+
+void write_out()
+{
+    if (fflush(stdout) || ferror(stdout))
+        fail("cannot write to standard output: %s", strerror(errno));
 }
 
 void check(HRESULT hr, const char *what)

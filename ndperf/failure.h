@@ -28,7 +28,12 @@ void set_place(const std::string &adapter, const std::string &peer);
 std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 // Prints the message to standard error and ends the program.
 void end(int status, const std::string &message) __attribute__((noreturn));
+// From here on the calling thread alone ends the program, by end; other threads that want to wait for ever.
+void claim_end();
 void fail(const char *text, ...) __attribute__((format(printf, 1, 2), noreturn));
+// Writes out what was printed. Figures that nobody can read are no measurement: a full disk or a closed output ends the
+// program.
+void write_out();
 // Ends the program if hr is a failure. what in: "Connect"
 void check(HRESULT hr, const char *what);
 // The peer is gone.

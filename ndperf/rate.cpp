@@ -26,7 +26,7 @@ void RateLine::show(UINT64 messages)
     UINT64 now = ticks();
     double rate = (double)(messages - messages_) * ticks_per_second() / (double)(now - moment_);
 
-    fprintf(stderr, "\r%9u %12llu  %10.0f/s  %10.2f MiB/s ", (unsigned)size_,
+    fprintf(stderr, "\r%9u %12llu  %10.0f msg/s  %10.2f MiB/s ", (unsigned)size_,
         (unsigned long long)messages, rate, rate * size_ / 1048576);
     fflush(stderr);
     written_ = true;

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "failure.h"
 
 namespace ndperf
 {
-
-namespace
-{
-
-// Figures that nobody can read are no measurement: a full disk, a closed output.
-void flush()
-{
-    if (fflush(stdout) || ferror(stdout))
-        fail("cannot write to standard output: %s", strerror(errno));
-}
-
-} // namespace
 
 double Row::messages_per_second() const
 {
@@ -28,7 +14,20 @@ double Row::messages_per_second() const
     return own + (peer_seconds > 0 ? (double)peer_messages / peer_seconds : 0);
 }
 
-Report::Report(const Options &options, const Parameters &parameters) : options_(options)
+std::string Row::peer_text(const char *form, const char *none) const
+{
+    char text[32];
+    snprintf(text, sizeof(text), form, peer_processor);
+    return peer_processor < 0 ? none : text;
+}
+
+std::string figure_text(double figure)
+{
+    return format(figure < 1000 ? "%.5g" : "%.1f", figure);
+}
+
+Report::Report(const Options &options, const Parameters &parameters)
+    : options_(options), is_over_(true)
 {
     Output *printed = options.form == FORM_JSON  ? open_json(options, parameters)
                       : options.form == FORM_CSV ? open_csv(options, parameters)
@@ -40,9 +39,10 @@ Report::Report(const Options &options, const Parameters &parameters) : options_(
 
 void Report::begin()
 {
+    is_over_ = false;
     for (size_t i = 0; i < outputs_.size(); ++i)
         outputs_[i]->begin();
-    flush();
+    write_out();
 }
 
 void Report::add(Row &row)
@@ -52,14 +52,15 @@ void Report::add(Row &row)
     row.samples.sort();
     for (size_t i = 0; i < outputs_.size(); ++i)
         outputs_[i]->add(row);
-    flush();
+    write_out();
 }
 
-void Report::end()
+void Report::end_by(bool is_whole)
 {
-    for (size_t i = 0; i < outputs_.size(); ++i)
-        outputs_[i]->end();
-    flush();
+    for (size_t i = 0; i < outputs_.size() && !is_over_; ++i)
+        outputs_[i]->end(is_whole);
+    is_over_ = true;
+    write_out();
 }
 
 } // namespace ndperf

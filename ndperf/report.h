@@ -20,7 +20,7 @@ struct Row {
     double seconds;
     UINT64 peer_messages; // bidirectional: of the peer
     double peer_seconds;
-    double processor, peer_processor; // percent of one processor
+    double processor, peer_processor; // percent of one processor; peer's negative: not known
     Samples samples;                  // of tests that time each message: sorted
     Samples unsorted;                 // with -U
 
@@ -30,11 +30,16 @@ struct Row {
     {
         return messages_per_second() * size / 1048576;
     }
+    // The peer's processor time; without it, the other text.
+    std::string peer_text(const char *form, const char *none) const;
     double gbit_per_second() const
     {
         return messages_per_second() * size * 8e-9;
     }
 };
+
+// A figure for programs: five digits that mean something, or one behind the point.
+std::string figure_text(double figure);
 
 // One form. The rows come in the order of their sizes.
 class Output
@@ -48,8 +53,10 @@ class Output
     }
     virtual void begin() = 0;
     virtual void add(const Row &row) = 0;
-    virtual void end()
+    // is_whole in: false: the measurement was stopped
+    virtual void end(bool is_whole)
     {
+        (void)is_whole;
     }
 
   protected:
@@ -70,10 +77,21 @@ class Report
     Report(const Options &options, const Parameters &parameters);
     void begin();
     void add(Row &row); // sorts its samples
-    void end();
+    void end()
+    {
+        end_by(true);
+    }
+    // In the place of end, or before begin, or after end: the measurement was stopped.
+    void stop()
+    {
+        end_by(false);
+    }
 
   private:
+    void end_by(bool is_whole);
+
     const Options &options_;
+    bool is_over_;
     std::vector<std::unique_ptr<Output>> outputs_;
 };
 

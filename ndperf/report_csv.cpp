@@ -24,15 +24,17 @@ class Csv : public Output
     }
     void add(const Row &row)
     {
-        printf("%u,%llu,%.9f,%.3f,%.1f,%.1f,", (unsigned)row.size,
-            (unsigned long long)(row.messages + row.peer_messages), row.seconds,
-            row.messages_per_second(), row.processor, row.peer_processor);
+        printf("%u,%llu,%s,%s,%.1f,%s,", (unsigned)row.size,
+            (unsigned long long)(row.messages + row.peer_messages),
+            figure_text(row.seconds).c_str(), figure_text(row.messages_per_second()).c_str(),
+            row.processor, row.peer_text("%.1f", "").c_str());
         if (p_.times_each()) {
             Summary s = row.samples.summary();
             printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", s.min, s.median, s.p90, s.p99,
                 s.p999, s.max, s.mean, s.deviation);
         } else {
-            printf("%.3f,%.6f\n", row.mib_per_second(), row.gbit_per_second());
+            printf("%s,%s\n", figure_text(row.mib_per_second()).c_str(),
+                figure_text(row.gbit_per_second()).c_str());
         }
     }
 };

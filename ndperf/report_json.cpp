@@ -59,9 +59,9 @@ class Json : public Output
     }
     void begin();
     void add(const Row &row);
-    void end()
+    void end(bool is_whole)
     {
-        printf("\n  ]\n}\n");
+        printf("\n  ],\n  \"complete\": %s\n}\n", is_whole ? "true" : "false");
     }
 
   private:
@@ -106,17 +106,18 @@ void Json::add_times(const Row &row)
 
 void Json::add(const Row &row)
 {
-    printf("%s\n    {\n      \"bytes\": %u,\n      \"messages\": %llu,\n      \"seconds\": %.9f,\n"
-           "      \"messages_per_second\": %.3f,\n      \"cpu_percent\": %.1f,\n"
-           "      \"peer_cpu_percent\": %.1f",
+    printf("%s\n    {\n      \"bytes\": %u,\n      \"messages\": %llu,\n      \"seconds\": %s,\n"
+           "      \"messages_per_second\": %s,\n      \"cpu_percent\": %.1f,\n"
+           "      \"peer_cpu_percent\": %s",
         rows_++ ? "," : "", (unsigned)row.size,
-        (unsigned long long)(row.messages + row.peer_messages), row.seconds,
-        row.messages_per_second(), row.processor, row.peer_processor);
+        (unsigned long long)(row.messages + row.peer_messages), figure_text(row.seconds).c_str(),
+        figure_text(row.messages_per_second()).c_str(), row.processor,
+        row.peer_text("%.1f", "null").c_str());
     if (p_.times_each())
         add_times(row);
     else
-        printf(",\n      \"mib_per_second\": %.3f,\n      \"gbit_per_second\": %.6f",
-            row.mib_per_second(), row.gbit_per_second());
+        printf(",\n      \"mib_per_second\": %s,\n      \"gbit_per_second\": %s",
+            figure_text(row.mib_per_second()).c_str(), figure_text(row.gbit_per_second()).c_str());
     printf("\n    }");
 }
 

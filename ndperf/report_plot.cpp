@@ -31,7 +31,7 @@ class Plot : public Output
     {
     }
     void add(const Row &row);
-    void end();
+    void end(bool is_whole);
 
   private:
     void draw(const std::string &commands);
@@ -108,8 +108,10 @@ std::string Plot::commands() const
                    "plot $histogram using (sqrt($1*$2)):3:($2-$1) with boxes notitle\n";
 }
 
-void Plot::end()
+void Plot::end(bool is_whole)
 {
+    if (!is_whole && !rows_)
+        return;
     draw("set terminal svg noenhanced size 900,560 dynamic font 'sans-serif,13' background "
          "'#ffffff'\n"
          "set output " +

@@ -17,7 +17,7 @@ QUIET=100 # us of TCP, at most
 
 # Each prints one number: microseconds one way, or MiB/s.
 ndperf_lat() { "$here/pair.sh" "$ndperf" send_lat -- -n 1000 -s 8 -e | awk '$1 == 8 { print $4 }'; }
-ndperf_mean() { "$here/pair.sh" "$ndperf" send_lat -- -n 3000 -s 8 -e | awk '$1 == 8 { print $9 }'; }
+ndperf_mean() { "$here/pair.sh" "$ndperf" send_lat -- -n 3000 -s 8 -e | awk '$1 == 8 { print $8 }'; }
 ndperf_bw() { "$here/pair.sh" "$ndperf" write_bw -- -n 1000 | awk '$1 == 65536 { print $3 }'; }
 perftest_lat() {
     "$here/../foreign/pair.sh" "$run" ib_send_lat -R -e -p PORT -n 1000 -s 8 \
