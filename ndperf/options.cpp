@@ -10,6 +10,7 @@
 
 #include "../samples/ndsample.h"
 #include "failure.h"
+#include "platform.h"
 
 namespace ndperf
 {
@@ -58,7 +59,13 @@ const char usage[] =
     "      --svg=FILE          draw latencies or bandwidths, too; needs gnuplot\n"
     "  -H, --report-histogram  print how often which latency came (lat, connect)\n"
     "  -U, --report-unsorted   print every latency (lat, connect)\n"
-    "  -F, --CPU-freq, -R, --rdma_cm   accepted, without effect\n"
+    "Of perftest besides:\n"
+    "  -d, --ib-dev=DEVICE     this device, as NDSPI_DEVICE does (on Windows: --bind)\n"
+    "  -F, --CPU-freq          nothing to switch off: the clock does not follow the processor's\n"
+    "  -R, --rdma_cm           connections are always made so\n"
+    "      --report_gbits      the table always has Gbit/s\n"
+    "  -x, --gid-index, -i, --ib-port   do not exist: --bind=ADDRESS chooses port and GID\n"
+    "\n"
     "  -V, --version\n"
     "  -h, --help\n"
     "\n"
@@ -77,7 +84,7 @@ void usage_error(const std::string &problem)
 }
 
 enum { LONG_ONLY = 256 }; // what getopt_long returns for options without a letter
-enum { THREADS = LONG_ONLY, ND, SRQ, WINDOWS, VERIFY, WARMUP, BIND, JSON, CSV, SVG };
+enum { THREADS = LONG_ONLY, ND, SRQ, WINDOWS, VERIFY, WARMUP, BIND, JSON, CSV, SVG, GBITS };
 
 // Options that set a parameter.
 struct Number {
@@ -136,11 +143,15 @@ const struct option long_options[] = {
     { "report-unsorted", no_argument, NULL, 'U' },
     { "CPU-freq", no_argument, NULL, 'F' },
     { "rdma_cm", no_argument, NULL, 'R' },
+    { "ib-dev", required_argument, NULL, 'd' },
+    { "gid-index", required_argument, NULL, 'x' },
+    { "ib-port", required_argument, NULL, 'i' },
+    { "report_gbits", no_argument, NULL, GBITS },
     { "version", no_argument, NULL, 'V' },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
 };
-const char letters[] = ":s:an:D:q:p:t:r:I:bl:Q:o:w:eHUFRVh";
+const char letters[] = ":s:an:D:q:p:t:r:I:bl:Q:o:w:eHUFRd:x:i:Vh";
 
 // The option as the user wrote it: behind the last one that getopt_long has looked at.
 std::string option_text(int argc, char **argv)
@@ -250,6 +261,14 @@ std::string base_name(const char *path)
     return name;
 }
 
+void take_device(const char *name)
+{
+    if (!*name)
+        usage_error("the name of a device must follow -d");
+    if (!choose_device(name))
+        usage_error("-d: an address chooses the adapter on Windows, by --bind ADDRESS");
+}
+
 void take_form(Options &options, Form form)
 {
     if (options.form != FORM_TEXT && options.form != form)
@@ -266,7 +285,14 @@ void take_other(Options &options, int letter, int argc, char **argv, const char 
     case 'H': options.histogram = true; break;
     case 'U': options.unsorted = true; break;
     case 'F':
-    case 'R': break;
+    case 'R':
+    case GBITS: break;
+    case 'd': take_device(optarg); break;
+    case 'x':
+    case 'i':
+        usage_error(format("-%c: an address chooses the adapter, its port and its GID here, by "
+                           "--bind ADDRESS; ndinfo lists them",
+            letter));
     case BIND: bind = optarg; break;
     case JSON: take_form(options, FORM_JSON); break;
     case CSV: take_form(options, FORM_CSV); break;
@@ -275,8 +301,12 @@ void take_other(Options &options, int letter, int argc, char **argv, const char 
             usage_error("a file must follow --svg");
         options.svg = optarg;
         break;
-    case 'V': printf("ndperf %s\n", NDPERF_VERSION); exit(0);
-    case 'h': fputs(usage, stdout); exit(0);
+    case 'V':
+    case 'h':
+        printf("%s%s", letter == 'V' ? program() : usage,
+            letter == 'V' ? " " NDPERF_VERSION "\n" : "");
+        write_out();
+        exit(0);
     case ':': usage_error("a value must follow " + option_text(argc, argv));
     default: usage_error("unknown option " + option_text(argc, argv));
     }

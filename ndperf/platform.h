@@ -15,6 +15,8 @@ void reserve_standard_streams();
 FILE *open_program(const char *command, const char *mode);
 // Waits until it has ended. Returns its status, 0 if it succeeded.
 int close_program(FILE *program);
+// Has the provider use this device alone. False: it has no such choice. To be called before NdStartup.
+bool choose_device(const char *name);
 // Seconds of processor time that all threads of this process have used.
 double processor_seconds();
 

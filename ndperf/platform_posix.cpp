@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 namespace ndperf
@@ -26,6 +27,11 @@ FILE *open_program(const char *command, const char *mode)
 int close_program(FILE *program)
 {
     return pclose(program);
+}
+
+bool choose_device(const char *name)
+{
+    return setenv("NDSPI_DEVICE", name, 1) == 0;
 }
 
 double processor_seconds()

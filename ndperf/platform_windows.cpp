@@ -21,6 +21,11 @@ int close_program(FILE *program)
     return _pclose(program);
 }
 
+bool choose_device(const char *)
+{
+    return false;
+}
+
 double processor_seconds()
 {
     FILETIME created, exited, kernel, user;

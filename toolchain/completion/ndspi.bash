@@ -100,8 +100,8 @@ _ndpingpong()
 
 _ndperf_options="-s --size -a --all -n --iters -D --duration -q --qp --threads -p --port -t --tx-depth -r --rx-depth
     -I --inline_size -b --bidirectional -l --post_list -Q --cq-mod -o --outs -w --wait -e --events --nd --use-srq --mw
-    --verify --warmup --bind --json --csv --svg -H --report-histogram -U --report-unsorted -F --CPU-freq -R --rdma_cm
-    -V --version -h --help"
+    --verify --warmup --bind --json --csv --svg -H --report-histogram -U --report-unsorted -d --ib-dev
+    -F --CPU-freq -R --rdma_cm --report_gbits -x --gid-index -i --ib-port -V --version -h --help"
 
 _ndperf()
 {
@@ -109,8 +109,9 @@ _ndperf()
     case $3 in
     -w|--wait) _ndspi_words "poll event port" "$current"; return ;;
     --nd) _ndspi_words "1 2" "$current"; return ;;
+    -d|--ib-dev) _ndspi_words "$(_ndspi_devices)" "$current"; return ;;
     --svg) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -[snDqptrIlQo]|--size|--iters|--duration|--qp|--threads|--port|--tx-depth|--rx-depth) return ;;
+    -[snDqptrIlQoxi]|--size|--iters|--duration|--qp|--threads|--port|--tx-depth|--rx-depth) return ;;
     --inline_size|--post_list|--cq-mod|--outs|--warmup|--bind) return ;;
     esac
     if [[ $current == -* ]]; then
