@@ -4,8 +4,9 @@
  * connect what they measure.
  *
  * The first connection carries a Greeting in its private data; a server rejects a stranger and another PROTOCOL with
- * its own Greeting. On it the client sends all parameters (HELLO); the server answers that it agrees, or why not
- * (VERDICT). Each further connection carries the cookie of the measurement and the number of its queue pair.
+ * its own Greeting, which has the cookie of its measurement while one runs. On it the client sends all parameters
+ * (HELLO), or why its own adapter cannot do what they ask for (WITHDRAWN); the server answers that it agrees, or why
+ * not (VERDICT). Each further connection carries the cookie of the measurement and the number of its queue pair.
  */
 #include "session.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "interrupt.h"
 
 namespace ndperf
 {
@@ -24,13 +26,26 @@ enum { VERDICT_AGREED }; // values of a VERDICT
 enum { HELLO_TEST, HELLO_FIELDS };
 enum { PATIENCE_MS = 20000 }; // how long each end waits for a peer before they have agreed
 
+// What a server that rejected the client says with it.
+void fail_refused(const std::string &server, const Greeting &answer)
+{
+    if (answer.protocol != htonl(PROTOCOL))
+        fail("%s refuses: its ndperf speaks protocol %u, this one %u\n"
+             "  Use the same version of ndperf on both hosts.",
+            server.c_str(), (unsigned)ntohl(answer.protocol), (unsigned)PROTOCOL);
+    fail("%s is busy: it measures with another client\n"
+         "  Try again when that has ended, or start a server of its own there, at another port "
+         "(-p).",
+        server.c_str());
+}
+
+} // namespace
+
 Greeting greeting(UINT32 cookie, UINT32 index)
 {
     Greeting g = { htonl(GREETING_MAGIC), htonl(PROTOCOL), htonl(cookie), htonl(index) };
     return g;
 }
-
-} // namespace
 
 // ---- client ---------------------------------------------------------------------------------------------------------
 
@@ -68,22 +83,35 @@ HRESULT Session::reach(const char *&what)
     what = p_.nd == 1 ? "NdOpenV1Adapter" : "NdOpenAdapter";
     if (FAILED(hr = Adapter::open((int)p_.nd, local, adapter_)))
         return hr;
-    std::string wrong = beyond(p_, adapter_->limits());
-    if (!wrong.empty())
-        fail("%s", wrong.c_str());
     channel_.reset(new Channel(*adapter_));
     Endpoint &endpoint = channel_->endpoint();
     what = "Connect";
     hr = endpoint.connect(peer_, &first, sizeof(first));
     if (hr == ND_CONNECTION_REFUSED && endpoint.private_data(&answer, sizeof(answer)) &&
         answer.magic == htonl(GREETING_MAGIC))
-        fail("%s refuses: its ndperf speaks protocol %u, this one %u\n"
-             "  Use the same version of ndperf on both hosts.",
-            address_text(peer_).c_str(), (unsigned)ntohl(answer.protocol), (unsigned)PROTOCOL);
-    if (FAILED(hr))
-        return hr;
-    what = "CompleteConnect";
-    return endpoint.complete_connect();
+        fail_refused(address_text(peer_), answer);
+    if (SUCCEEDED(hr)) {
+        what = "CompleteConnect";
+        hr = endpoint.complete_connect();
+    }
+    std::string wrong = beyond(p_, adapter_->limits());
+    if (!wrong.empty())
+        withdraw(wrong, SUCCEEDED(hr));
+    return hr;
+}
+
+// This end's adapter cannot do what its user asks for. A server hears of it, so that it does not wait any longer.
+void Session::withdraw(const std::string &reason, bool is_connected)
+{
+    Message message(WITHDRAWN);
+
+    if (is_connected) {
+        channel_->established();
+        message.say(reason);
+        channel_->send(message);
+        channel_->await_end(PATIENCE_MS);
+    }
+    fail("%s", reason.c_str());
 }
 
 void Session::meet_server()
@@ -107,6 +135,13 @@ void Session::meet_server()
     propose();
 }
 
+// From here on a user who stops this end stops both.
+void Session::agreed()
+{
+    watch_interrupts();
+    channel_->set_stop([this](bool by_peer) { stop_early(by_peer); });
+}
+
 void Session::propose()
 {
     Message hello(HELLO);
@@ -117,6 +152,7 @@ void Session::propose()
     Message verdict = channel_->receive(VERDICT, PATIENCE_MS);
     if (!verdict.values[VERDICT_AGREED])
         fail("%s refuses: %s", address_text(peer_).c_str(), verdict.text);
+    agreed();
 }
 
 // ---- server ---------------------------------------------------------------------------------------------------------
@@ -183,6 +219,7 @@ void Session::judge()
     if (!reason.empty())
         refuse(reason);
     p_ = client;
+    agreed();
     verdict.values[VERDICT_AGREED] = 1;
     channel_->send(verdict);
 }

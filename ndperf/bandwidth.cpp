@@ -5,6 +5,7 @@
  * Sends need Receives: the receiver reports by an empty message how many it has posted again (Worker). The last Send of
  * a phase is one byte longer, so that the receiver knows that it is the last.
  */
+#include "interrupt.h"
 #include "phases.h"
 
 namespace ndperf
@@ -139,7 +140,7 @@ bool Bandwidth::done() const
 void Bandwidth::run()
 {
     std::vector<std::unique_ptr<Stream>> &streams = worker_.streams();
-    while (!done()) {
+    while (!done() && !stopping()) {
         bool busy = false;
         for (size_t i = 0; i < streams.size(); ++i)
             busy |= push(*streams[i]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "interrupt.h"
 #include "samples.h"
 
 namespace ndperf
@@ -13,6 +14,7 @@ namespace
 {
 
 enum { OUTGOING = 0 };
+enum { FAREWELL_MS = 3000, LOOK_MS = 10 };
 
 // To network order and back.
 void swap_order(Message &message)
@@ -100,7 +102,7 @@ bool Channel::progress()
 // deadline in: in ticks; 0: none
 void Channel::wait(UINT64 deadline)
 {
-    HANDLE events[] = { notify_.event(), disconnect_.event() };
+    HANDLE events[] = { notify_.event(), disconnect_.event(), interruption() };
 
     if (!notified_) {
         HRESULT hr = queue_->notify(notify_);
@@ -108,13 +110,15 @@ void Channel::wait(UINT64 deadline)
         notified_ = hr == ND_PENDING;
         return;
     }
-    DWORD which = WaitForMultipleObjects(2, events, FALSE, left_until(deadline));
+    DWORD which = WaitForMultipleObjects(stop_ ? 3 : 2, events, FALSE, left_until(deadline));
     if (which == WAIT_OBJECT_0) {
         check(queue_->notified(notify_), "Notify");
         notified_ = false;
     } else if (which == WAIT_TIMEOUT) {
         fail("%s is connected, but sends nothing: look at the program there",
             address_text(endpoint_->peer()).c_str());
+    } else if (which == WAIT_OBJECT_0 + 2) {
+        stop_(false);
     } else if (which != WAIT_OBJECT_0 + 1) {
         fail("WaitForMultipleObjects failed: error %u", (unsigned)GetLastError());
     } else if (!progress()) {
@@ -149,6 +153,10 @@ Message Channel::receive(Kind kind, DWORD patience)
     post_receive(slot);
     swap_order(message);
     message.text[sizeof(message.text) - 1] = 0;
+    if (message.kind == STOPPED && stop_)
+        stop_(true);
+    if (message.kind == WITHDRAWN)
+        fail("%s gives up: %s", address_text(endpoint_->peer()).c_str(), message.text);
     if (message.kind != (UINT32)kind)
         fail("the peer is at another step (%u) than this program (%u)", (unsigned)message.kind,
             (unsigned)kind);
@@ -163,6 +171,35 @@ Message Channel::swap(const Message &message)
         if (!progress())
             wait();
     return answer;
+}
+
+bool Channel::is_stopped()
+{
+    while (progress())
+        continue;
+    for (size_t i = 0; i < arrived_.size(); ++i)
+        if (memory_[arrived_[i]].kind == htonl(STOPPED))
+            return true;
+    return false;
+}
+
+// Nothing in here ends the program: the connection may be lost already.
+void Channel::tell_stop()
+{
+    UINT64 deadline = ticks() + (UINT64)(FAREWELL_MS * 1e-3 * ticks_per_second());
+    Result result;
+
+    while (sending_ && WaitForSingleObject(disconnect_.event(), LOOK_MS) == WAIT_TIMEOUT) {
+        while (queue_->poll(&result, 1))
+            sending_ = sending_ && result.receive;
+        if (ticks() >= deadline)
+            return;
+    }
+    memory_[OUTGOING] = Message(STOPPED);
+    swap_order(memory_[OUTGOING]);
+    if (SUCCEEDED(
+            endpoint_->post(SEND, &memory_[OUTGOING], sizeof(Message), *region_, 0, 0, OUTGOING)))
+        WaitForSingleObject(disconnect_.event(), left_until(deadline));
 }
 
 void Channel::await_end(DWORD patience)

@@ -8,6 +8,7 @@
 #ifndef NDPERF_CHANNEL_H
 #define NDPERF_CHANNEL_H
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,9 +25,10 @@ struct Greeting {
     UINT32 cookie;   // of one measurement; 0: a new one
     UINT32 index;    // of the queue pair
 };
-enum { GREETING_MAGIC = 0x4e445046, PROTOCOL = 2 };
+enum { GREETING_MAGIC = 0x4e445046, PROTOCOL = 3 };
 
-enum Kind { HELLO = 1, VERDICT, MEMORY, START, DONE, COUNT, BYE };
+// STOPPED: the sender's user has stopped it. WITHDRAWN: the client's own adapter cannot do what its user asks for.
+enum Kind { HELLO = 1, VERDICT, MEMORY, START, DONE, COUNT, BYE, STOPPED, WITHDRAWN };
 
 struct Message {
     enum { VALUES = 26, TEXT = 296 };
@@ -66,6 +68,16 @@ class Channel
     // Waits until the peer has ended the connection, at most for patience.
     void await_end(DWORD patience = INFINITE);
 
+    // From now on send, receive and swap call this when the user of either end stops it; it does not return.
+    void set_stop(const std::function<void(bool by_peer)> &stop)
+    {
+        stop_ = stop;
+    }
+    // Whether the peer has said that its user stopped it; does not wait.
+    bool is_stopped();
+    // Says so of this end, and waits until the peer is gone, some seconds at most. Nothing else may be called after it.
+    void tell_stop();
+
   private:
     enum { RECEIVES = 2 };
 
@@ -80,6 +92,7 @@ class Channel
     std::unique_ptr<Endpoint> endpoint_;
     Pending disconnect_, notify_;
     std::vector<size_t> arrived_; // slots of memory_, oldest first
+    std::function<void(bool)> stop_;
     bool sending_, notified_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "channel.h"
 #include "failure.h"
+#include "interrupt.h"
 #include "phases.h"
 
 namespace ndperf
@@ -31,7 +32,7 @@ void connect_all(Worker &worker, const Phase &phase)
     UINT64 deadline = deadline_of(worker, phase);
     bool ended = false;
 
-    for (UINT64 i = 0; !ended; ++i) {
+    for (UINT64 i = 0; !ended && !stopping(); ++i) {
         ended = deadline ? ticks() >= deadline : i + 1 == phase.iterations;
         std::unique_ptr<Endpoint> endpoint(worker.lone_endpoint());
         Greeting greeting = greeting_of(worker, ended ? LAST : ANOTHER);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "doors.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "failure.h"
@@ -105,6 +106,41 @@ Door &Doors::wait()
     door.asks = false;
     check(door.adapter->end_request(door.pending, false), "GetConnectionRequest");
     return door;
+}
+
+Refuser::Refuser(Adapter &adapter, const Greeting &greeting)
+    : adapter_(adapter), greeting_(greeting), asks_(false)
+{
+}
+
+Refuser::~Refuser()
+{
+    if (asks_)
+        adapter_.end_request(pending_, true);
+}
+
+bool Refuser::has_come()
+{
+    if (!asks_) {
+        endpoint_.reset(adapter_.create_endpoint());
+        HRESULT hr = adapter_.begin_request(*endpoint_, pending_);
+        asks_ = hr == ND_PENDING;
+        if (!asks_)
+            return hr == ND_SUCCESS;
+    }
+    if (WaitForSingleObject(pending_.event(), 0) != WAIT_OBJECT_0)
+        return false;
+    asks_ = false;
+    return adapter_.end_request(pending_, false) == ND_SUCCESS;
+}
+
+void Refuser::look()
+{
+    while (has_come()) {
+        fprintf(stderr, "%s: refused %s: a measurement runs\n", program(),
+            address_text(endpoint_->peer()).c_str());
+        endpoint_->reject(&greeting_, sizeof(greeting_));
+    }
 }
 
 } // namespace ndperf

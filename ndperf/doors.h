@@ -46,6 +46,26 @@ class Doors
     std::vector<std::unique_ptr<Door>> doors_;
 };
 
+// While a measurement runs: refuses whoever comes. The greeting has the measurement's cookie, by which a client knows
+// that the server is busy.
+class Refuser
+{
+  public:
+    Refuser(Adapter &adapter, const Greeting &greeting);
+    ~Refuser();
+    // Refuses who has come since the last call. Does not wait.
+    void look();
+
+  private:
+    bool has_come();
+
+    Adapter &adapter_;
+    const Greeting greeting_;
+    std::unique_ptr<Endpoint> endpoint_; // takes the request
+    Pending pending_;                    // of the request
+    bool asks_;
+};
+
 // The first address of each family that an adapter has.
 std::vector<SOCKADDR_INET> first_addresses(int version);
 

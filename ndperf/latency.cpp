@@ -5,6 +5,7 @@
  * A Send and a Write go there and back; half of that time is the latency. The last Send of a phase is one byte longer,
  * the last Write ends with the byte LAST, so the server learns that it is the last. Reads involve only the client.
  */
+#include "interrupt.h"
 #include "phases.h"
 
 namespace ndperf
@@ -68,7 +69,7 @@ class Latency : public Handler
             worker_.rest();
     }
     void send(Stream &stream, bool last);
-    void await_message();
+    bool await_message();
     void write(Stream &stream, unsigned char number);
     unsigned char await_write(Stream &stream, unsigned char number);
     void end_round(UINT64 &begun);
@@ -99,11 +100,14 @@ void Latency::send(Stream &stream, bool last)
     worker_.post(stream, SEND, size, 0, 0);
 }
 
-void Latency::await_message()
+// False: the measurement stops.
+bool Latency::await_message()
 {
-    while (!arrived_)
+    while (!arrived_ && !stopping())
         step();
+    bool came = arrived_;
     arrived_ = false;
+    return came;
 }
 
 void Latency::send_rounds()
@@ -111,12 +115,13 @@ void Latency::send_rounds()
     UINT64 begun = ticks();
     for (UINT64 round = 0; !ended_; ++round) {
         Stream &stream = stream_of(round);
-        if (worker_.server())
-            await_message();
+        if (worker_.server() && !await_message())
+            return;
         send(stream, worker_.server() ? ended_ : is_last(round));
         if (worker_.server())
             continue;
-        await_message();
+        if (!await_message())
+            return;
         end_round(begun);
     }
     await_all();
@@ -132,15 +137,19 @@ void Latency::write(Stream &stream, unsigned char number)
     worker_.post(stream, WRITE, phase_.size, 0, 0);
 }
 
-// The device stores the byte while this polls it. Polling for results lets the device make progress.
+// The device stores the byte while this polls it. Polling for results lets the device make progress. Returns what it
+// found; 0: the measurement stops.
 unsigned char Latency::await_write(Stream &stream, unsigned char number)
 {
     const char *data = worker_.in(stream, 0);
     const volatile unsigned char *place = (const volatile unsigned char *)data + phase_.size - 1;
     unsigned char found;
 
-    while ((found = *place) != number && found != LAST)
+    while ((found = *place) != number && found != LAST) {
+        if (stopping())
+            return 0;
         worker_.progress(*this);
+    }
     MemoryBarrier();
     if (p_.verify && !is_right(data, phase_.size - 1, found))
         ++stream.damaged;
@@ -155,13 +164,17 @@ void Latency::write_rounds()
         Stream &stream = stream_of(round);
         unsigned char number = (unsigned char)(round / streams_.size() % TURN + 1);
         if (worker_.server()) {
-            ended_ = await_write(stream, number) == LAST;
-            write(stream, ended_ ? (unsigned char)LAST : number);
+            unsigned char found = await_write(stream, number);
+            if (!found)
+                return;
+            ended_ = found == LAST;
+            write(stream, found);
             continue;
         }
         ended_ = is_last(round);
         write(stream, ended_ ? (unsigned char)LAST : number);
-        await_write(stream, number);
+        if (!await_write(stream, number))
+            return;
         end_round(begun);
     }
     await_all();
@@ -170,7 +183,7 @@ void Latency::write_rounds()
 void Latency::read_rounds()
 {
     UINT64 begun = ticks();
-    for (UINT64 round = 0; !ended_; ++round) {
+    for (UINT64 round = 0; !ended_ && !stopping(); ++round) {
         Stream &stream = stream_of(round);
         ended_ = is_last(round);
         if (p_.verify)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "interrupt.h"
 #include "phases.h"
 #include "platform.h"
 #include "rate.h"
@@ -16,7 +17,7 @@ namespace ndperf
 namespace
 {
 
-enum { LOOK_MS = 1000 };
+enum { LOOK_MS = 250, LOOKS_A_RATE = 4, PATIENCE_LOOKS = 8 };
 
 // Values of messages.
 enum { DONE_MESSAGES, DONE_SECONDS_E9, DONE_PROCESSOR_E3, DONE_DAMAGED };
@@ -76,13 +77,15 @@ unsigned __stdcall run_part(void *argument)
 } // namespace
 
 Session::Session(const Options &options)
-    : options_(options), p_(options.parameters), cookie_(0), peer_(), damaged_(0)
+    : options_(options), p_(options.parameters), cookie_(0), peer_(), damaged_(0),
+      stopped_by_peer_(false), part_()
 {
 }
 
 Session::~Session()
 {
     workers_.clear();
+    refuser_.reset();
     channel_.reset();
     adapter_.reset();
 }
@@ -101,6 +104,8 @@ int Session::run()
         workers_.push_back(
             std::unique_ptr<Worker>(new Worker(*adapter_, p_, options_.server, meeting)));
     connect_streams();
+    if (options_.server && p_.streams())
+        refuser_.reset(new Refuser(*adapter_, greeting(cookie_, 0)));
     bool right = measure();
     finish();
     return right ? 0 : STATUS_FAILED;
@@ -108,14 +113,23 @@ int Session::run()
 
 // ---- phases ---------------------------------------------------------------------------------------------------------
 
-// Checks the connection now and then while the workers run: a worker that polls memory, or shares its Receives, would
-// not notice its end.
-void Session::run_workers(const Phase &phase)
+// Whether the user of either end has stopped it.
+bool Session::is_to_stop(bool &by_peer)
+{
+    by_peer = channel_->is_stopped();
+    return by_peer || interrupted();
+}
+
+// Looks now and then while the workers run: at the connection, since a worker that polls memory, or shares its
+// Receives, would not notice its end; for users who stop the measurement; for others who want to connect. Returns
+// false: it was stopped. A server's workers go on until its client has stopped its own, which wait for answers.
+bool Session::run_workers(const Phase &phase)
 {
     std::vector<Part> parts;
     std::vector<HANDLE> threads;
     Running running(workers_.size());
     RateLine rate(phase.size, report_ != nullptr);
+    unsigned looks = 0, stopped_at = 0;
 
     for (size_t i = 0; i < workers_.size(); ++i) {
         Part part = { workers_[i].get(), &phase, &running };
@@ -130,13 +144,22 @@ void Session::run_workers(const Phase &phase)
     while (!running.ended()) {
         if (WaitForSingleObject(channel_->lost(), 0) == WAIT_OBJECT_0)
             fail_lost();
-        if (rate.is_shown())
+        if (is_to_stop(stopped_by_peer_)) {
+            if (options_.server || (stopped_at && looks - stopped_at > PATIENCE_LOOKS))
+                stop_early(stopped_by_peer_);
+            stop_workers();
+            stopped_at = stopped_at ? stopped_at : looks + 1;
+        }
+        if (refuser_)
+            refuser_->look();
+        if (++looks % LOOKS_A_RATE == 0 && rate.is_shown())
             rate.show(messages_so_far());
     }
     for (size_t i = 0; i < threads.size(); ++i) {
         WaitForSingleObject(threads[i], INFINITE);
         CloseHandle(threads[i]);
     }
+    return !stopping();
 }
 
 UINT64 Session::messages_so_far() const
@@ -183,8 +206,8 @@ void Session::verify(const Phase &phase)
     }
 }
 
-// Returns the peer's part; both begin and end together.
-Message Session::run_phase(const Phase &phase)
+// Both ends begin and end together. Returns false: it was stopped.
+bool Session::run_phase(const Phase &phase)
 {
     for (size_t i = 0; i < workers_.size(); ++i)
         prepare_phase(*workers_[i], phase);
@@ -195,8 +218,7 @@ Message Session::run_phase(const Phase &phase)
     Message other = channel_->swap(start);
     if (memcmp(other.values, start.values, sizeof(start.values)))
         fail("the peer measures other messages than this side: is it the same ndperf?");
-    run_workers(phase);
-    return start;
+    return run_workers(phase);
 }
 
 Row Session::row_of(const Phase &phase, const Message &own, const Message &peer)
@@ -208,12 +230,20 @@ Row Session::row_of(const Phase &phase, const Message &own, const Message &peer)
     row.peer_messages = p_.bidirectional ? peer.values[DONE_MESSAGES] : 0;
     row.peer_seconds = p_.bidirectional ? (double)peer.values[DONE_SECONDS_E9] * 1e-9 : 0;
     row.processor = (double)own.values[DONE_PROCESSOR_E3] * 1e-3;
-    row.peer_processor = (double)peer.values[DONE_PROCESSOR_E3] * 1e-3;
+    row.peer_processor = peer.kind == DONE ? (double)peer.values[DONE_PROCESSOR_E3] * 1e-3 : -1;
     for (size_t i = 0; i < workers_.size(); ++i)
         row.samples.add(workers_[i]->samples);
     row.samples.set_scale(
         (p_.test == SEND_LAT || p_.test == WRITE_LAT ? 0.5e6 : 1e6) / ticks_per_second());
     return row;
+}
+
+// What this end knows of a phase whose end the peer has not told: it is reported if nothing more comes.
+void Session::keep_part(const Phase &phase, double processor)
+{
+    part_.phase = phase;
+    part_.own = own_part(processor);
+    part_.is_there = report_ && part_.own.values[DONE_MESSAGES] > 0;
 }
 
 // Returns whether all checked data was right.
@@ -226,16 +256,20 @@ bool Session::measure()
     for (size_t i = 0; i < sizes.size() && !damaged_; ++i) {
         Phase warmup = { sizes[i], p_.warmup, 0 };
         Phase phase = { sizes[i], p_.iterations, p_.duration };
-        if (p_.warmup)
-            run_phase(warmup);
+        if (p_.warmup && !run_phase(warmup))
+            stop_early(stopped_by_peer_);
         double began = processor_seconds();
         UINT64 begin = ticks();
-        run_phase(phase);
+        bool is_whole = run_phase(phase);
         double wall = (double)(ticks() - begin) / ticks_per_second();
         double processor = wall > 0 ? (processor_seconds() - began) / wall * 100 : 0;
+        keep_part(phase, processor);
+        if (!is_whole)
+            stop_early(stopped_by_peer_);
         verify(phase);
         Message own = own_part(processor);
         Message peer = channel_->swap(own);
+        part_.is_there = false;
         damaged_ = own.values[DONE_DAMAGED] + peer.values[DONE_DAMAGED];
         if (report_) {
             Row row = row_of(phase, own, peer);
@@ -250,6 +284,24 @@ bool Session::measure()
     return damaged_ == 0;
 }
 
+// The user of either end has stopped it: reports what was measured until then. Other threads may still run.
+void Session::stop_early(bool by_peer)
+{
+    if (part_.is_there) {
+        Row row = row_of(part_.phase, part_.own, Message(STOPPED));
+        part_.is_there = false;
+        report_->add(row);
+    }
+    if (report_)
+        report_->stop();
+    claim_end(); // the connections end below, of which no other thread is to speak
+    if (!by_peer)
+        channel_->tell_stop();
+    std::string who = by_peer ? address_text(channel_->endpoint().peer()) + " was " : "";
+    end(STATUS_FAILED,
+        who + "stopped before the end" + (report_ ? ": these are the figures until then" : ""));
+}
+
 // The client ends the connections, when the server has nothing more to say.
 void Session::finish()
 {
@@ -260,6 +312,7 @@ void Session::finish()
         stream(i).endpoint->disconnect(); // the peer may have disconnected first
     channel_->endpoint().disconnect();
     workers_.clear();
+    refuser_.reset();
     channel_.reset();
     adapter_.reset();
     NdCleanup();

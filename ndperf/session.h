@@ -31,8 +31,10 @@ class Session
     void meet_client();
     HRESULT find_local(SOCKADDR_INET &local) const;
     HRESULT reach(const char *&what);
+    void withdraw(const std::string &reason, bool is_connected) __attribute__((noreturn));
     void accept_first(Doors &doors);
     void propose();
+    void agreed();
     void judge();
     void refuse(const std::string &reason);
 
@@ -46,12 +48,15 @@ class Session
     }
 
     bool measure();
-    Message run_phase(const Phase &phase);
-    void run_workers(const Phase &phase);
+    bool run_phase(const Phase &phase);
+    bool run_workers(const Phase &phase);
+    bool is_to_stop(bool &by_peer);
     UINT64 messages_so_far() const;
     Message own_part(double processor) const;
     Row row_of(const Phase &phase, const Message &own, const Message &peer);
     void verify(const Phase &phase);
+    void keep_part(const Phase &phase, double processor);
+    void stop_early(bool by_peer) __attribute__((noreturn));
     void finish();
 
     const Options &options_;
@@ -61,9 +66,22 @@ class Session
     std::unique_ptr<Adapter> adapter_;
     std::unique_ptr<Channel> channel_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::unique_ptr<Report> report_; // of a client
-    UINT64 damaged_;                 // messages, of both sides
+    std::unique_ptr<Report> report_;   // of a client
+    std::unique_ptr<Refuser> refuser_; // of a server
+    UINT64 damaged_;                   // messages, of both sides
+
+    bool stopped_by_peer_;
+
+    // This end's part of a phase whose row is not reported yet.
+    struct {
+        bool is_there;
+        Phase phase;
+        Message own;
+    } part_;
 };
+
+// The greeting of a connection: of a new measurement, where the cookie is 0.
+Greeting greeting(UINT32 cookie, UINT32 index);
 
 } // namespace ndperf
 #endif

@@ -11,8 +11,12 @@
 #   FIRST                     a program that is run before the client, with the server's address as its last argument;
 #                             it has to fail
 #   KILL=server|client        that one is killed when the client measures; the other one has to end with STATUS
-#   CLIENT_OUTPUT             a file that the client's standard output goes to, or "closed": it has neither that nor
-#                             standard input
+#   STOP=server|client|terminal  the same by SIGTERM, or by Ctrl-C on the client's terminal
+#   STOP_AT                   what the client says first (a regular expression; the names of the columns)
+#   DURING                    a program that is run when the client measures, with the server's address as its last
+#                             argument; it has to fail, and its output to match DURING_SAYS
+#   CLIENT_OUTPUT             a file that the client's standard output goes to; "apart": it goes to CHECK alone; or
+#                             "closed": it has neither that nor standard input
 #   SERVER_PRELOAD, CLIENT_PRELOAD  LD_PRELOAD of one of them
 #   SERVER_UNDER, CLIENT_UNDER      words in front of one of them
 #   SERVER, CLIENT            other programs; WINE=DIRECTORY runs Windows programs under Wine, with that prefix
@@ -44,7 +48,7 @@ client_command=("${command[@]}")
 server_command=(${SERVER_UNDER:-} ${SERVER_PRELOAD:+env "LD_PRELOAD=$SERVER_PRELOAD"} "${server_command[@]}")
 # shellcheck disable=SC2206
 client_command=(${CLIENT_UNDER:-} ${CLIENT_PRELOAD:+env "LD_PRELOAD=$CLIENT_PRELOAD"} "${client_command[@]}")
-output=${CLIENT_OUTPUT:-}
+output=${CLIENT_OUTPUT:-} input=/dev/null
 if [ "$output" = closed ]; then
     # shellcheck disable=SC2016
     client_command=(sh -c 'exec "$@" <&- >&-' sh "${client_command[@]}")
@@ -58,14 +62,22 @@ fail() {
     tail -n 40 "$scratch"/*.log
     exit 1
 }
-# await FILE REGEX PID: until the file has such a line
+# await FILE REGEX PID: until the file has such a line, or a terminal would show one
 await() {
-    grep -qE -m 1 -- "$2" < <(tail -n +1 -f "$1" --pid="$3" 2> /dev/null) || fail "${1##*/} does not say: $2"
+    grep -qE -m 1 -- "$2" < <(tail -n +1 -f "$1" --pid="$3" 2> /dev/null | stdbuf -oL tr '\r' '\n') ||
+        fail "${1##*/} does not say: $2"
 }
 
 : > "$scratch/server.log"
 : > "$scratch/client.log"
+[ "$output" != apart ] || output=$scratch/client.out
 output=${output:-$scratch/client.log}
+: >> "$output"
+if [ "${STOP:-}" = terminal ]; then
+    input=$scratch/keys
+    mkfifo "$input"
+    exec 4<> "$input"
+fi
 bind=(--bind "$address")
 [ "$address" != any ] || bind=()
 "${server_command[@]}" "$test" "${bind[@]}" -p 0 "${server_arguments[@]}" \
@@ -80,8 +92,17 @@ if [ -n "${FIRST:-}" ]; then
     ! timeout 60 $FIRST "${line##* }" > "$scratch/first.log" 2>&1 || fail "$FIRST succeeded"
 fi
 # Both append, so that neither overwrites the other's lines.
-"${client_command[@]}" "${CLIENT_TEST:-$test}" "$@" "${line##* }" >> "$output" 2>> "$scratch/client.log" &
+"${client_command[@]}" "${CLIENT_TEST:-$test}" "$@" "${line##* }" < "$input" >> "$output" 2>> "$scratch/client.log" &
 client=$!
+[ -z "${STOP:-}" ] || await "$output" "${STOP_AT:-^ *#bytes}" $client
+if [ -n "${DURING:-}" ]; then
+    # shellcheck disable=SC2086
+    ! timeout 60 $DURING "${line##* }" > "$scratch/during.log" 2>&1 || fail "$DURING succeeded"
+fi
+case ${STOP:-} in
+terminal) printf '\003' >&4 ;;
+?*) kill -TERM "${!STOP}" ;;
+esac
 if [ -n "${KILL:-}" ]; then
     await "$scratch/client.log" '^ *#bytes' $client
     kill -KILL "${!KILL}"
@@ -101,5 +122,8 @@ says() {
 }
 says client "${CLIENT_SAYS:-}"
 says server "${SERVER_SAYS:-}"
-[ -z "${CHECK:-}" ] || sh -c "$CHECK" < "$scratch/client.log" || fail "CHECK failed: $CHECK"
+says during "${DURING_SAYS:-}"
+checked=$scratch/client.log
+[ ! -e "$scratch/client.out" ] || checked=$scratch/client.out
+[ -z "${CHECK:-}" ] || sh -c "$CHECK" < "$checked" || fail "CHECK failed: $CHECK"
 cat "$scratch/client.log"
