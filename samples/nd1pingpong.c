@@ -33,6 +33,7 @@ static const char usage[] =
     "      (default: what the adapter advises)\n"
     "  -n  round trips of each size (default: up to 1000, fewer for larger messages)\n"
     "  -m  largest message in bytes, at most 4194304 (default)\n"
+    "  -V  print the version               -h  print this\n"
     "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Latency is that of one way: half a round trip.\n";
 

@@ -12,8 +12,9 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: ndadapterinfo [-h]\n"
-    "Lists the adapters that NetworkDirect can use, with their addresses and limits.\n";
+    "usage: ndadapterinfo [-h|-V]\n"
+    "Lists the adapters that NetworkDirect can use, with their addresses and limits.\n"
+    "  -V  print the version               -h  print this\n";
 
 static SAMPLE sample = { .name = "ndadapterinfo" };
 
@@ -136,11 +137,15 @@ static UINT64 print_adapter(const SOCKET_ADDRESS *address, const UINT64 *printed
 int main(int argc, char **argv)
 {
     if (argc > 1) {
-        BOOL help = strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0;
-        if (!help)
-            fprintf(stderr, "ndadapterinfo: unknown argument %s\n", argv[1]);
-        fputs(usage, help ? stdout : stderr);
-        return help ? 0 : 1;
+        if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {
+            sample_version(&sample);
+            return 0;
+        }
+        if (strcmp(argv[1], "-h") != 0 && strcmp(argv[1], "--help") != 0)
+            sample_wrong(&sample, "unknown argument %s\n%s", argv[1], usage);
+        fputs(usage, stdout);
+        sample_write_out(&sample);
+        return 0;
     }
     sample_check(&sample, NdStartup(), "NdStartup");
     SOCKET_ADDRESS_LIST *list = query_addresses();

@@ -23,6 +23,7 @@ static const char usage[] =
     "usage: ndcat -s ip[:port] [-b|-p] > output   on one host, and then\n"
     "       ndcat -c ip[:port] [-b|-p] < input    on the other, with the address of the first\n"
     "  -b  wait for completions asleep     -p  poll for them (default)\n"
+    "  -V  print the version               -h  print this\n"
     "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Both end with status 0 only if length and checksum agree.\n";
 

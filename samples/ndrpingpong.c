@@ -23,6 +23,7 @@ static const char usage[] =
     "(default)\n"
     "  -n  rounds of each size (default: up to 1000, fewer for larger transfers)\n"
     "  -m  largest transfer in bytes, at most 4194304 (default)\n"
+    "  -V  print the version               -h  print this\n"
     "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Latency of Write is one way, half a round trip; that of Read is the whole Read.\n";
 

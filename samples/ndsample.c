@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_ROUNDS = 16 };
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
 static const char port_taken[] = "Another program listens there: choose another port.";
 
@@ -105,16 +106,30 @@ const char *sample_code_hint(HRESULT hr)
     return NULL;
 }
 
+static void complain(SAMPLE *sample, const char *format, va_list arguments)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: ", sample->name);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+}
+
 void sample_fail(SAMPLE *sample, const char *format, ...)
 {
     va_list arguments;
-    fflush(stdout);
-    fprintf(stderr, "%s: ", sample->name);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    complain(sample, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\n");
-    exit(1);
+    exit(STATUS_FAILED);
+}
+
+void sample_wrong(SAMPLE *sample, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(sample, format, arguments);
+    va_end(arguments);
+    exit(STATUS_USAGE);
 }
 
 void sample_write_out(SAMPLE *sample)
@@ -138,7 +153,13 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what)
 static void usage_error(
     SAMPLE *sample, const char *usage, const char *problem, const char *argument)
 {
-    sample_fail(sample, "%s%s\n%s", problem, argument, usage);
+    sample_wrong(sample, "%s%s\n%s", problem, argument, usage);
+}
+
+void sample_version(SAMPLE *sample)
+{
+    printf("%s %s\n", sample->name, SAMPLE_VERSION);
+    sample_write_out(sample);
 }
 
 void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, const char *options,
@@ -160,6 +181,9 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
         if (letter == 'h' || strcmp(argument, "--help") == 0) {
             printf("%s", usage);
             sample_write_out(sample);
+            exit(0);
+        } else if (letter == 'V' || strcmp(argument, "--version") == 0) {
+            sample_version(sample);
             exit(0);
         } else if (letter == 'b' || letter == 'p') {
             sample->blocking = letter == 'b';
@@ -198,7 +222,7 @@ ULONG sample_number(SAMPLE *sample, const char *value, ULONG minimum, ULONG maxi
         return fallback;
     unsigned long long number = strtoull(value, &end, 0);
     if (end == value || *end || number < minimum || number > maximum)
-        sample_fail(sample, "a number from %u to %u is needed, not %s", (unsigned)minimum,
+        sample_wrong(sample, "a number from %u to %u is needed, not %s", (unsigned)minimum,
             (unsigned)maximum, value);
     return (ULONG)number;
 }

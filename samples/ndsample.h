@@ -17,6 +17,9 @@
 extern "C" {
 #endif
 
+#ifndef SAMPLE_VERSION /* the build defines it */
+#define SAMPLE_VERSION "of no known version"
+#endif
 #define SAMPLE_PORT     54325
 #define SAMPLE_MAX_SIZE (4u << 20) /* of a message, in bytes */
 
@@ -57,8 +60,12 @@ typedef struct _SAMPLE {
     BOOL notified; /* notify is pending */
 } SAMPLE;
 
+/* Prints "NAME VERSION". */
+void sample_version(SAMPLE *sample);
+
 /*
- * sample_arguments - the arguments all samples have: -s ip[:port] or -c ip[:port]; -b or -p; -h or --help.
+ * sample_arguments - the arguments all samples have: -s ip[:port] or -c ip[:port]; -b or -p; -V or --version; -h or
+ * --help. A mistake ends the program with status 2.
  * usage    in: printed by -h and after a mistake
  * options  in: letters of further options, which take a value
  * values   out: their values, in the order of options; NULL where not given
@@ -66,7 +73,7 @@ typedef struct _SAMPLE {
 void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, const char *options,
     const char **values);
 
-/* Parses an option's number, from minimum to maximum; returns fallback when value is NULL. */
+/* Parses an option's number, from minimum to maximum; returns fallback when value is NULL. As sample_arguments. */
 ULONG sample_number(
     SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
 
@@ -88,8 +95,10 @@ BOOL sample_lacks_scope(const SOCKADDR_INET *address, char *problem, size_t size
 
 /* Ends the program if hr is a failure. what in: "Connect", for "Connect to 10.0.0.1:54325 failed". */
 void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
-/* Ends the program. Takes printf's arguments, without a line end. */
+/* Ends the program with status 1. Takes printf's arguments, without a line end. */
 void sample_fail(SAMPLE *sample, const char *format, ...);
+/* The same with status 2: the arguments are wrong. */
+void sample_wrong(SAMPLE *sample, const char *format, ...);
 /* Writes out what was printed. Ends the program if that fails. */
 void sample_write_out(SAMPLE *sample);
 /* "ND_CONNECTION_REFUSED", or "unknown code". */

@@ -52,6 +52,7 @@ static const char help[] =
     "  -p, --parameter NAME=VALUE  what the driver finds by RtlQueryRegistryValues: a number is a\n"
     "                              REG_DWORD, other text a REG_SZ\n"
     "  -t, --time SECONDS          end by itself after so long\n"
+    "  -V, --version               print the version\n"
     "  -h, --help                  print this\n";
 
 static __attribute__((format(printf, 1, 2))) void complain(const char *format, ...)
@@ -63,6 +64,15 @@ static __attribute__((format(printf, 1, 2))) void complain(const char *format, .
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
+}
+
+/* Writes what was printed; a full disk shows only now. Returns the program's status. */
+static int write_out(int status)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return status;
+    complain("cannot write to standard output: %s", strerror(errno));
+    return RESULT_FAILED;
 }
 
 /* Puts two texts of ASCII together. */
@@ -192,9 +202,10 @@ static const char *read_arguments(int argc, char **argv, unsigned *seconds, int 
 
     *result = RESULT_USAGE;
     for (int i = 1; i < argc && !error; i++) {
-        if (is(argv[i], "-h", "--help")) {
-            fputs(help, stdout);
-            *result = 0;
+        if (is(argv[i], "-h", "--help") || is(argv[i], "-V", "--version")) {
+            fputs(argv[i][strspn(argv[i], "-")] == 'h' ? help : "ndk_host " NDK_HOST_VERSION "\n",
+                stdout);
+            *result = write_out(0);
             return NULL;
         }
         if (is(argv[i], "-p", "--parameter")) {
@@ -243,9 +254,9 @@ int main(int argc, char **argv)
     if (!driver.object.DriverUnload)
         complain("%s sets no DriverUnload: it ends without", path);
     printf("ndk_host: %s runs\n", path);
-    fflush(stdout);
+    result = write_out(0);
     wait_for_signal(&signals, seconds);
     if (driver.object.DriverUnload)
         end();
-    return 0;
+    return result;
 }

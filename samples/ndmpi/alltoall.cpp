@@ -14,7 +14,8 @@ static const char usage[] =
     "usage: ndmpirun -n RANKS ndalltoall [-n ROUNDS] [-m BYTES] [-x]\n"
     "  -n ROUNDS  (default 20)\n"
     "  -m BYTES   largest message (default 65536); half of them are at most a hundredth of that\n"
-    "  -x         damages a byte of the last round on purpose: the run must fail\n";
+    "  -x         damages a byte of the last round on purpose: the run must fail\n"
+    "  -V, -h     print the version, print this\n";
 
 namespace
 {

@@ -21,7 +21,7 @@ void (*obituary_)(const std::string &);
 
 std::string print(const char *text, va_list arguments)
 {
-    char line[1024];
+    char line[4096]; // ndmpirun's usage is among what is printed
     vsnprintf(line, sizeof(line), text, arguments);
     return line;
 }
@@ -47,11 +47,20 @@ std::string format(const char *text, ...)
     return line;
 }
 
-void end_with(const std::string &message)
+void end_with(const std::string &message, int status)
 {
     fflush(stdout);
     fprintf(stderr, "%s%s\n", name_.c_str(), message.c_str());
-    exit(1);
+    exit(status);
+}
+
+void fail_usage(const char *text, ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    std::string message = print(text, arguments);
+    va_end(arguments);
+    end_with(message, 2);
 }
 
 void fail(const char *text, ...)

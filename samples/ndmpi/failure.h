@@ -21,7 +21,9 @@ void set_obituary(void (*report)(const std::string &message));
 // Writes out what was printed; fails if that is not possible.
 void write_out();
 // Prints the message and ends without an obituary: the other ranks know already.
-[[noreturn]] void end_with(const std::string &message);
+[[noreturn]] void end_with(const std::string &message, int status = 1);
+// The same as fail for wrong arguments: status 2, and no obituary, since nothing has begun.
+[[noreturn]] void fail_usage(const char *format, ...);
 // The same as text.
 std::string format(const char *format, ...);
 

@@ -14,7 +14,8 @@ static const char usage[] =
     "usage: ndmpirun -n RANKS ndhalo [-n STEPS] [-m CELLS] [-x]\n"
     "  -n STEPS   (default 50)\n"
     "  -m CELLS   along each side of a rank's block, 2 to 4096 (default 64)\n"
-    "  -x         damages a border on purpose in the last step: the run must fail\n";
+    "  -x         damages a border on purpose in the last step: the run must fail\n"
+    "  -V, -h     print the version, print this\n";
 
 namespace
 {

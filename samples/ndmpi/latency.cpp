@@ -14,6 +14,7 @@ static const char usage[] =
     "  -n ROUNDS  of each size (default: as many as 16 MB are, 10 to 1000)\n"
     "  -m BYTES   largest message (default 4194304); sizes are 0, 1, 2, 4, ... up to it\n"
     "  -x         damages a byte on purpose: the run must fail\n"
+    "  -V, -h     print the version, print this\n"
     "Each size is checked byte for byte in a first exchange that is not measured.\n";
 
 namespace

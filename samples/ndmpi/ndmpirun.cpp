@@ -31,6 +31,7 @@ static const char usage[] =
     "  -r COMMAND     remote command (default \"ssh\")\n"
     "  -i ADDRESS     of this host, by which the others reach it, with :PORT or not (default: the "
     "way to the first of them)\n"
+    "  -V, -h         print the version, print this\n"
     "PROGRAM is looked for beside ndmpirun, then on the PATH. The status is 0 only if all ranks "
     "ended with 0.\n"
     "  e.g. ndmpirun -n 4 ndring\n";
@@ -70,21 +71,22 @@ int main(int argc, char **argv)
     plan.version = options.number('v', 1, 2, 2);
     plan.patience_s = options.number('t', 1, 86400, 60);
     if (!parse_channel(options.text('c', "nd"), plan.shared))
-        fail("-c takes nd or shm, not \"%s\"", options.text('c', "").c_str());
+        fail_usage("-c takes nd or shm, not \"%s\"", options.text('c', "").c_str());
     plan.first_port = plan.last_port = 0;
     plan.command = options.arguments();
     plan.remote = words_of(options.text('r', "ssh"));
     if (!plan.ranks)
-        fail("-n is needed: the number of ranks\n%s", usage);
+        fail_usage("-n is needed: the number of ranks\n%s", usage);
     if (plan.command.empty())
-        fail("which program?\n%s", usage);
+        fail_usage("which program?\n%s", usage);
     if (options.given('p') &&
         (!parse_ports(options.text('p', ""), plan.first_port, plan.last_port) || !plan.first_port))
-        fail("-p takes two ports, e.g. 50000-50099, not \"%s\"", options.text('p', "").c_str());
+        fail_usage(
+            "-p takes two ports, e.g. 50000-50099, not \"%s\"", options.text('p', "").c_str());
     if (options.given('a') && options.given('f'))
-        fail("-a is for one host; with -f the file names the adapters");
+        fail_usage("-a is for one host; with -f the file names the adapters");
     if (plan.remote.empty())
-        fail("-r takes a command");
+        fail_usage("-r takes a command");
     plan.command[0] = beside(argv[0], plan.command[0]);
 
     check(NdStartup(), "NdStartup");
@@ -93,7 +95,8 @@ int main(int argc, char **argv)
     if (!options.given('i'))
         plan.root = reached_by(plan.hosts);
     else if (!find_host(options.text('i', ""), plan.root))
-        fail("neither an IP address nor the name of a host: %s", options.text('i', "").c_str());
+        fail_usage(
+            "neither an IP address nor the name of a host: %s", options.text('i', "").c_str());
     bool good;
     {
         Launch launch(plan);

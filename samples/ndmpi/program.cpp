@@ -28,11 +28,16 @@ Options::Options(
             write_out();
             exit(0);
         }
+        if (letter == 'V' || strcmp(argv[i], "--version") == 0) {
+            printf("%s %s\n", program.c_str(), SAMPLE_VERSION);
+            write_out();
+            exit(0);
+        }
         if (!option)
-            fail("unknown argument %s\n%s", argv[i], usage);
+            fail_usage("unknown argument %s\n%s", argv[i], usage);
         bool valued = option[1] == ':';
         if (valued && i + 1 == argc)
-            fail("a value must follow %s\n%s", argv[i], usage);
+            fail_usage("a value must follow %s\n%s", argv[i], usage);
         values_.push_back(std::make_pair(letter, std::string(valued ? argv[++i] : "")));
     }
     arguments_.assign(argv + i, argv + argc);
@@ -60,7 +65,8 @@ unsigned Options::number(char letter, unsigned low, unsigned high, unsigned fall
     unsigned number = fallback;
     std::string value = text(letter, "");
     if (given(letter) && !parse_number(value, low, high, number))
-        fail("-%c takes a number from %u to %u, not \"%s\"", letter, low, high, value.c_str());
+        fail_usage(
+            "-%c takes a number from %u to %u, not \"%s\"", letter, low, high, value.c_str());
     return number;
 }
 

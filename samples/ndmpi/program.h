@@ -11,8 +11,8 @@
 namespace ndmpi
 {
 
-// Arguments: letters, each with a value if a colon follows it in options; -h prints usage and ends. A mistake ends the
-// program. arguments() are the words after them.
+// Arguments: letters, each with a value if a colon follows it in options; -h prints usage and ends, -V the version. A
+// mistake ends the program with status 2. arguments() are the words after them.
 class Options
 {
   public:

@@ -13,7 +13,8 @@ static const char usage[] =
     "usage: ndmpirun -n RANKS ndring [-n ROUNDS] [-m BYTES] [-x]\n"
     "  -n ROUNDS  of the token for each size (default 10)\n"
     "  -m BYTES   largest token (default 1048576); sizes are 1, 4, 16, ... up to it\n"
-    "  -x         damages a byte of the last round on purpose: the run must fail\n";
+    "  -x         damages a byte of the last round on purpose: the run must fail\n"
+    "  -V, -h     print the version, print this\n";
 
 namespace
 {

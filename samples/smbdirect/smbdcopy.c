@@ -2,10 +2,14 @@
 /* smbdcopy - copies files between two hosts over SMB Direct. */
 #include "copy.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1:5445"
+
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
 static const char usage[] =
     "usage: smbdcopy -s DIRECTORY [ADDRESS[:PORT]]      serve the files of a directory, and then\n"
@@ -26,10 +30,11 @@ static const char usage[] =
     "  -b, --bind ADDRESS       the client's own (default: by the route to the server)\n"
     "  -i, --inline             data in messages, none by RDMA\n"
     "  -q, --quiet              say only what went wrong\n"
+    "  -V, --version\n"
     "  -h, --help               this\n"
     "\n"
     "A client ends with status 0 only if all files arrived and both ends computed the same "
-    "checksums.\n";
+    "checksums;\nwith 2, as a server does, if the arguments are wrong.\n";
 
 static const struct option long_options[] = {
     { "serve", required_argument, NULL, 's' },
@@ -39,13 +44,14 @@ static const struct option long_options[] = {
     { "bind", required_argument, NULL, 'b' },
     { "inline", no_argument, NULL, 'i' },
     { "quiet", no_argument, NULL, 'q' },
+    { "version", no_argument, NULL, 'V' },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
 };
 
 struct arguments {
     const char *serve, *connect, *output, *bind;
-    bool get, in_messages, quiet, help;
+    bool get, in_messages, quiet, help, version;
 };
 
 /* False: one is wrong, and getopt has said so. */
@@ -53,7 +59,7 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 {
     int letter;
 
-    while ((letter = getopt_long(argc, argv, "s:c:go:b:iqh", long_options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "s:c:go:b:iqVh", long_options, NULL)) != -1) {
         switch (letter) {
         case 's': arguments->serve = optarg; break;
         case 'c': arguments->connect = optarg; break;
@@ -62,6 +68,7 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
         case 'b': arguments->bind = optarg; break;
         case 'i': arguments->in_messages = true; break;
         case 'q': arguments->quiet = true; break;
+        case 'V': arguments->version = true; break;
         case 'h': arguments->help = true; break;
         default: return false;
         }
@@ -86,6 +93,15 @@ static const char *mistake(const struct arguments *arguments, int left)
     return NULL;
 }
 
+/* Writes what was printed; a full disk shows only now. Returns the program's status. */
+static int write_out(int status)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return status;
+    copy_say("cannot write to standard output: %s", strerror(errno));
+    return STATUS_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments = { .serve = NULL };
@@ -96,21 +112,21 @@ int main(int argc, char **argv)
     unsigned count;
 
     if (!parse(argc, argv, &arguments))
-        return 1;
-    if (arguments.help) {
-        fputs(usage, stdout);
-        return 0;
+        return STATUS_USAGE;
+    if (arguments.help || arguments.version) {
+        fputs(arguments.help ? usage : "smbdcopy " SAMPLE_VERSION "\n", stdout);
+        return write_out(0);
     }
     if ((wrong = mistake(&arguments, argc - optind))) {
         copy_say("%s", wrong);
-        return 1;
+        return STATUS_USAGE;
     }
     address = arguments.connect;
     if (arguments.serve)
         address = optind < argc ? argv[optind] : DEFAULT_ADDRESS;
     count = copy_parse_address(address, addresses, COPY_ADDRESSES);
     if (!count || (arguments.bind && !copy_parse_address(arguments.bind, &options.local, 1)))
-        return 1;
+        return STATUS_USAGE;
     copy_any_port(&options.local);
     options.directory = arguments.serve ? arguments.serve : arguments.output;
     if (!options.directory)
@@ -123,5 +139,5 @@ int main(int argc, char **argv)
         status = arguments.serve ? copy_serve(&options)
                                  : copy_files(&options, argv + optind, argc - optind);
     }
-    return status == COPY_NEXT_ADDRESS ? 1 : status;
+    return write_out(status == COPY_NEXT_ADDRESS ? STATUS_FAILED : status);
 }

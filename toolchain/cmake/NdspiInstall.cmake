@@ -59,7 +59,8 @@ set(completions ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/ndspi.bash DESTINATION ${completions} RENAME ndinfo)
 install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/_ndspi
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-foreach(program ndstat ndspi-wine softrdma-run ndmpirun ndpingpong nd1pingpong ndrpingpong ndcat smbdcopy ndk_host
+foreach(program ndadapterinfo ndstat ndspi-wine softrdma-run ndmpirun ndring ndhalo ndalltoall ndlatency ndpingpong
+        nd1pingpong ndrpingpong ndcat smbdcopy ndk_host
         ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw nd_connect)
     if(program STREQUAL ndspi-wine AND NOT TARGET ndspi_wine_unix)
         continue()

@@ -47,7 +47,7 @@ _ndspi_wine()
     --prefix) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "--system --prefix" "$current"
+        _ndspi_words "--system --prefix -V --version -h --help" "$current"
     elif [ "$COMP_CWORD" = 1 ]; then
         _ndspi_words "install uninstall status env run stop" "$current"
     else
@@ -60,7 +60,7 @@ _softrdma_run()
 {
     local current=$2
     if [ "$COMP_CWORD" = 1 ] && [[ $current == -* ]]; then
-        _ndspi_words "-h" "$current"
+        _ndspi_words "-V --version -h --help" "$current"
     elif [ "$COMP_CWORD" = 1 ]; then
         mapfile -t COMPREPLY < <(compgen -c -- "$current")
     else
@@ -79,11 +79,25 @@ _ndmpirun()
     -r) mapfile -t COMPREPLY < <(compgen -c -- "$current"); return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "-n -v -c -a -p -t -f -r -i" "$current"
+        _ndspi_words "-n -v -c -a -p -t -f -r -i -V --version -h --help" "$current"
     else
         mapfile -t COMPREPLY < <(compgen -W "ndring ndhalo ndalltoall ndlatency" -- "$current"
             compgen -c -- "$current")
     fi
+}
+
+# A program of ndmpi's ranks.
+_ndmpi_rank()
+{
+    case $3 in
+    -n|-m) return ;;
+    esac
+    _ndspi_words "-n -m -x -V --version -h --help" "$2"
+}
+
+_ndadapterinfo()
+{
+    _ndspi_words "-V --version -h --help" "$2"
 }
 
 _ndpingpong()
@@ -92,9 +106,9 @@ _ndpingpong()
     -s|-c|-n|-m|-t) return ;;
     esac
     case ${1##*/} in
-    ndcat) _ndspi_words "-s -c -b -p" "$2" ;;
-    nd1pingpong) _ndspi_words "-s -c -b -p -n -m -t" "$2" ;;
-    *) _ndspi_words "-s -c -b -p -n -m" "$2" ;;
+    ndcat) _ndspi_words "-s -c -b -p -V --version -h --help" "$2" ;;
+    nd1pingpong) _ndspi_words "-s -c -b -p -n -m -t -V --version -h --help" "$2" ;;
+    *) _ndspi_words "-s -c -b -p -n -m -V --version -h --help" "$2" ;;
     esac
 }
 
@@ -131,8 +145,8 @@ _smbdcopy()
     -c|--connect|-b|--bind) return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "-s --serve -c --connect -g --get -o --output -b --bind -i --inline -q --quiet -h --help" \
-            "$current"
+        _ndspi_words "-s --serve -c --connect -g --get -o --output -b --bind -i --inline -q --quiet \
+            -V --version -h --help" "$current"
     else
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
     fi
@@ -145,7 +159,7 @@ _ndk_host()
     -p|--parameter|-t|--time) return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "-p --parameter -t --time -h --help" "$current"
+        _ndspi_words "-p --parameter -t --time -V --version -h --help" "$current"
     else
         mapfile -t COMPREPLY < <(compgen -f -X '!*.so' -- "$current"; compgen -d -- "$current")
     fi
@@ -156,6 +170,8 @@ complete -F _ndstat ndstat
 complete -o filenames -F _ndspi_wine ndspi-wine
 complete -o filenames -F _softrdma_run softrdma-run
 complete -o filenames -F _ndmpirun ndmpirun
+complete -F _ndmpi_rank ndring ndhalo ndalltoall ndlatency
+complete -F _ndadapterinfo ndadapterinfo
 complete -F _ndpingpong ndpingpong nd1pingpong ndrpingpong ndcat
 complete -o filenames -F _ndperf ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw \
     nd_connect
