@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/board.h"
 
+#include "ndspi/core/places.h"
+
 #include "util/held_signal.h"
 
 #include <dirent.h>
@@ -52,18 +54,14 @@ int nd_board_directory(char path[ND_BOARD_PATH], bool make)
     return error || !make ? error : open_up(path);
 }
 
-int nd_board_ask(const char *directory, const char *name)
+int nd_board_ask(const struct nd_place *place, const char *name)
 {
-    char path[ND_BOARD_PATH];
     struct held_signal sigpipe; /* the owner may end between the open and the write */
     struct stat status;
-    int fd, error = 0;
+    int fd = nd_place_open(place, name, ND_BOARD_ASK, O_WRONLY), error = 0;
 
-    if (snprintf(path, sizeof(path), "%s/%s" ND_BOARD_ASK, directory, name) >= (int)sizeof(path))
-        return -ENAMETOOLONG;
-    fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return -errno;
+        return fd;
     held_signal_begin(&sigpipe, SIGPIPE);
     if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
         error = -EINVAL;

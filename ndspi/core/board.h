@@ -65,7 +65,8 @@ void nd_board_clean(const char *directory);
  * nd_board_ask - asks the owner of NAME.ask for an answer.
  * Returns 0; -ENXIO or -EPIPE: it is gone; another negative errno. Raises no SIGPIPE.
  */
-int nd_board_ask(const char *directory, const char *name);
+struct nd_place;
+int nd_board_ask(const struct nd_place *place, const char *name);
 
 /*
  * nd_publish_program - the name that the board has (adapter/publish.c), for a process whose argv[0] is not the program:

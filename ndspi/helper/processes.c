@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes.c - NdLinuxDescribeCounters: asks the user's processes, waits for their answers, reads them (core/board.h).
+ * processes.c - NdLinuxDescribeCounters: asks the user's processes, waits for their answers, reads them (core/board.h);
+ * for root those of all users (core/places.h).
  *
- * The files may hold anything: they are the user's own, but their writer may be faulty, or of another version.
+ * The files may hold anything: their writer may be faulty, or of another version, or want to do harm.
  */
 #include "ndspi/core/adapter/counters.h"
 #include "ndspi/core/board.h"
+#include "ndspi/core/places.h"
 
 #include "util/clock.h"
 
@@ -21,9 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES = 1024, WORD_OCTETS = 64, LOOK_NS = 1000000 };
+enum { WORD_OCTETS = 64, LOOK_NS = 1000000, LOOKS = 1 << 16 };
+
+/* Of a folder at most: processes, and octets of a process's file. Other users' have to leave room for each other. */
+enum { PROCESSES = 1024, OTHER_PROCESSES = 256, OTHER_OCTETS = 1 << 16 };
 
 struct process {
+    const struct nd_place *place;
     char name[NAME_MAX + 1];
     char *text; /* the newest that was read; NULL: none */
     uint64_t answer;
@@ -32,9 +38,9 @@ struct process {
 };
 
 struct found {
-    char directory[ND_BOARD_PATH];
+    struct nd_places places;
     struct process *processes;
-    size_t count;
+    size_t count, room;
 };
 
 /* ---- the text ---- */
@@ -221,22 +227,20 @@ static bool read_text(struct reading *reading, char *text, UINT64 *answer)
 
 /* ---- the files ---- */
 
-/* The text of NAME.txt as a string to be freed; NULL with errno: none, or no such file. */
-static char *load(const char *directory, const char *name)
+/* The text of NAME.txt as a string to be freed; NULL: none, or no such file. */
+static char *load(const struct process *process)
 {
-    char path[ND_BOARD_PATH + NAME_MAX + 8];
+    off_t most = process->place->foreign ? OTHER_OCTETS : ND_BOARD_OCTETS;
+    int fd = nd_place_open(process->place, process->name, ND_BOARD_TEXT, O_RDONLY);
     struct stat status;
     char *text = NULL;
     ssize_t octets = -1;
-    int fd;
 
-    snprintf(path, sizeof(path), "%s/%s" ND_BOARD_TEXT, directory, name);
-    fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-        status.st_size <= ND_BOARD_OCTETS && (text = malloc(ND_BOARD_OCTETS + 1)))
-        octets = read(fd, text, ND_BOARD_OCTETS);
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= most &&
+        (text = malloc((size_t)most + 1)))
+        octets = read(fd, text, (size_t)most);
     close(fd);
     if (octets < 0) {
         free(text);
@@ -247,9 +251,9 @@ static char *load(const char *directory, const char *name)
 }
 
 /* Whether the file is newer than the last text read; if so, keeps its text. */
-static bool look(const struct found *found, struct process *process, bool first)
+static bool look(struct process *process, bool first)
 {
-    char *text = load(found->directory, process->name), *copy;
+    char *text = load(process), *copy;
     struct reading reading = { .tell = NULL };
     UINT64 answer = 0;
     bool whole;
@@ -272,29 +276,66 @@ static bool look(const struct found *found, struct process *process, bool first)
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(((const struct process *)a)->name, ((const struct process *)b)->name);
+    const struct process *first = a, *second = b;
+
+    if (first->place != second->place)
+        return first->place < second->place ? -1 : 1;
+    return strcmp(first->name, second->name);
 }
 
-/* Every process that has a FIFO. Returns 0 or a negative errno. */
+static struct process *one_more(struct found *found)
+{
+    if (found->count == found->room) {
+        size_t room = found->room ? 2 * found->room : 64;
+        struct process *processes = realloc(found->processes, room * sizeof(*processes));
+
+        if (!processes)
+            return NULL;
+        found->processes = processes;
+        found->room = room;
+    }
+    return memset(&found->processes[found->count], 0, sizeof(*found->processes));
+}
+
+/* Every process that has a FIFO there. Returns 0 or a negative errno. */
+static int find_in(struct found *found, const struct nd_place *place)
+{
+    size_t most = found->count + (place->foreign ? OTHER_PROCESSES : PROCESSES);
+    const struct dirent *entry;
+    struct process *process;
+    int error = 0, fd = dup(place->fd);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!entries) {
+        error = -errno;
+        if (fd >= 0)
+            close(fd);
+        return error;
+    }
+    for (size_t looks = 0; !error && looks < LOOKS && found->count < most; looks++) {
+        if (!(entry = readdir(entries)))
+            break;
+        if (!(process = one_more(found)))
+            error = -ENOMEM;
+        else if (nd_board_name(entry->d_name, ND_BOARD_ASK, process->name)) {
+            process->place = place;
+            found->count++;
+        }
+    }
+    closedir(entries);
+    return error;
+}
+
+/* Returns 0 or a negative errno. */
 static int find(struct found *found)
 {
-    int error = nd_board_directory(found->directory, false);
-    const struct dirent *entry;
-    DIR *entries;
+    int error = nd_places_open(&found->places);
 
-    if (error)
-        return error == -ENOENT ? 0 : error;
-    nd_board_clean(found->directory);
-    if (!(found->processes = calloc(PROCESSES, sizeof(*found->processes))))
-        return -ENOMEM;
-    if (!(entries = opendir(found->directory)))
-        return -errno;
-    while ((entry = readdir(entries)) && found->count < PROCESSES)
-        if (nd_board_name(entry->d_name, ND_BOARD_ASK, found->processes[found->count].name))
-            found->count++;
-    closedir(entries);
-    qsort(found->processes, found->count, sizeof(*found->processes), compare);
-    return 0;
+    for (size_t i = 0; !error && i < found->places.count; i++)
+        error = find_in(found, &found->places.list[i]);
+    if (found->count)
+        qsort(found->processes, found->count, sizeof(*found->processes), compare);
+    return error;
 }
 
 /* Does not ask processes of another form: their answers would not be read. */
@@ -303,9 +344,9 @@ static void ask_all(struct found *found)
     for (size_t i = 0; i < found->count; i++) {
         struct process *process = &found->processes[i];
 
-        (void)look(found, process, true);
+        (void)look(process, true);
         process->asked = (!process->form || process->form == ND_BOARD_FORM) &&
-                         !nd_board_ask(found->directory, process->name);
+                         !nd_board_ask(process->place, process->name);
     }
 }
 
@@ -322,7 +363,7 @@ static void await_all(struct found *found, ULONG wait_ms)
             struct process *process = &found->processes[i];
 
             if (process->asked && !process->fresh)
-                process->fresh = look(found, process, false);
+                process->fresh = look(process, false);
             all = all && (process->fresh || !process->asked);
         }
         if (all || clock_now_ms() >= end_ms)
@@ -341,11 +382,13 @@ static void tell_process(struct process *process, ND_LINUX_PROCESS_CALLBACK tell
     if (copy && read_text(&reading, copy, &answer)) {
         reading = (struct reading){ .tell = tell, .context = context };
         reading.process.Name = process->name;
+        reading.process.UserId = (ULONG)process->place->owner;
         reading.process.Fresh = process->fresh;
         (void)read_text(&reading, process->text, &answer);
     } else if (process->text) {
         reading.process = (ND_LINUX_PROCESS){ .Name = process->name,
             .Damaged = TRUE,
+            .UserId = (ULONG)process->place->owner,
             .Form = process->form == ND_BOARD_FORM ? 0 : process->form };
         tell(context, &reading.process);
     }
@@ -370,6 +413,7 @@ DECLSPEC_EXPORT HRESULT NdLinuxDescribeCounters(
     for (size_t i = 0; i < found.count; i++)
         free(found.processes[i].text);
     free(found.processes);
+    nd_places_close(&found.places);
     return !error             ? ND_SUCCESS
            : error == -ENOMEM ? ND_NO_MEMORY
            : error == -EACCES ? ND_ACCESS_VIOLATION

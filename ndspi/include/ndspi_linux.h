@@ -105,11 +105,11 @@ const char *NdLinuxConnectionPath(IND2QueuePair *queuePair);
  */
 HRESULT NdLinuxQueryCounters(IUnknown *adapter, ND_LINUX_COUNTERS *counters);
 
-/* One adapter of one process of this user. Everything it points to is good during the callback. */
+/* One adapter of one process. Everything it points to is good during the callback. */
 typedef struct _ND_LINUX_PROCESS {
-    const char
-        *Name;    /* unlike ProcessId unique, also among earlier processes while this one lives */
-    BOOL Damaged; /* what the process shows cannot be read; all but Name and Form is 0 then */
+    const char *
+        Name; /* unlike ProcessId unique for its user, also among earlier processes while this one lives */
+    BOOL Damaged; /* what the process shows cannot be read; all but Name, Form and UserId is 0 */
     BOOL Fresh;   /* it has just answered; FALSE: these are its last figures */
     ULONG ProcessId;
     const char *Program; /* its file's name; other than printable characters are "_" */
@@ -120,13 +120,15 @@ typedef struct _ND_LINUX_PROCESS {
     const ND_LINUX_COUNTERS *Counters;
     ULONG Serial; /* of the adapter under this Name: 0 is the first opened; never reused */
     ULONG Form;   /* with Damaged: the form that the process's version of this library writes */
+    ULONG UserId; /* whose process it is; what another user's shows is that user's word */
 } ND_LINUX_PROCESS;
 
 typedef VOID (*ND_LINUX_PROCESS_CALLBACK)(VOID *context, const ND_LINUX_PROCESS *process);
 
 /*
- * NdLinuxDescribeCounters - reports every open adapter of this user's processes, this one included. They show their
- * counters unless NDSPI_COUNTERS=0. Removes what ended processes left behind.
+ * NdLinuxDescribeCounters - reports every open adapter of this user's processes, this one included; to root those of
+ * all users, where these show them in /run/user or /dev/shm: 256 processes of another user at most. They show their
+ * counters unless NDSPI_COUNTERS=0. Removes what ended processes of this user left behind.
  * wait     in: how long to wait for processes that do not answer, such as stopped ones; in ms
  * tell     in: called for each adapter, those of one process in a row, on this thread; may call any function
  * context  in: handed to tell

@@ -4,7 +4,8 @@
  * It says "ready", then does what it is told, a line each: "fork", an adapter in a child, which says "child PID", and
  * goes when it is told "gone"; "open", one more adapter, of which "fill" gives the newest the same again and "close"
  * closes the oldest; it repeats these words when it has done so. It ends when its input does. With --no-files it may
- * write no octet into a file while it opens its adapter; with --title it first writes a title over its arguments.
+ * write no octet into a file while it opens its adapter; with --title it first writes a title over its arguments; with
+ * --user N it is that user's process.
  */
 #include "tests/support/forks.h"
 
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,6 +136,13 @@ static int change_adapters(const char *line)
     return 1;
 }
 
+/* The process of another user, which may be traced as before: the leak checker does that. */
+static void become(uid_t user)
+{
+    if (setgid(user) || setuid(user) || unsetenv("XDG_RUNTIME_DIR") || prctl(PR_SET_DUMPABLE, 1))
+        exit(1);
+}
+
 int main(int argc, char **argv)
 {
     char line[64];
@@ -141,6 +150,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--title") == 0)
         memset(argv[0], '/', strlen(argv[0]) - 2);
+    if (argc > 2 && strcmp(argv[1], "--user") == 0)
+        become((uid_t)atoi(argv[2]));
     need(NdStartup(), "NdStartup");
     fill(argc > 1 && strcmp(argv[1], "--no-files") == 0 ? open_adapter_without_files()
                                                         : open_adapter());

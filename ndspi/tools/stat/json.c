@@ -47,11 +47,11 @@ static json_t *row_json(const struct stat_row *row, const char *sysfs)
     json_t *kernel = json_object();
 
     stat_kernel(sysfs, row->device, row->port, add_kernel, kernel);
-    return json_pack("{s:i, s:s, s:s, s:i, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "process",
-        (int)row->process, "program", row->program, "source", row->source, "adapter",
-        (int)row->serial, "device", row->device, "port", (int)row->port, "version",
-        (int)row->version, "fresh", row->fresh, "counters", counters_json(row), "terminates",
-        terminates_json(row), "kernel", kernel);
+    return json_pack("{s:I, s:I, s:s, s:s, s:i, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "process",
+        (json_int_t)row->process, "user", (json_int_t)row->user, "program", row->program, "source",
+        row->source, "adapter", (int)row->serial, "device", row->device, "port", (int)row->port,
+        "version", (int)row->version, "fresh", row->fresh, "counters", counters_json(row),
+        "terminates", terminates_json(row), "kernel", kernel);
 }
 
 int stat_json(FILE *out, const struct stat_snapshot *snapshot, const char *sysfs, unsigned indent)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ndstat - shows what the user's processes count of their NetworkDirect adapters. ndstat.1 describes it. */
+/*
+ * ndstat - shows what the user's processes count of their NetworkDirect adapters, to root what all processes do.
+ * ndstat.1 describes it.
+ */
 #include "ndspi/tools/stat/forms.h"
 
 #include "ndspi/tools/standard.h"
@@ -11,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     STATUS_FAILED = 1,
@@ -26,8 +30,10 @@ static const char usage[] =
     "       ndstat --interval SECONDS [--count N] [--json] [PROCESS]...\n"
     "       ndstat --listen ADDRESS:PORT [PROCESS]...\n"
     "\n"
-    "Shows what your processes, or those with the numbers given, count of their NetworkDirect\n"
-    "adapters: traffic, connections, errors, requests, memory. Counters that are 0 are left out.\n"
+    "Shows what your processes (root: all users'), or those with the numbers given, count of "
+    "their\n"
+    "NetworkDirect adapters: traffic, connections, errors, requests, memory. Counters that are 0\n"
+    "are left out.\n"
     "\n"
     "  -a, --all               counters that are 0, too\n"
     "  -i, --interval SECONDS  a line for each adapter every so many seconds: what was added a "
@@ -126,10 +132,8 @@ static bool tell_missing(const struct options *options, const struct stat_snapsh
             row++;
         if (row < snapshot->count)
             continue;
-        fprintf(stderr,
-            "ndstat: process %u has no adapter open, or is another user's, whose processes are not "
-            "shown\n",
-            (unsigned)options->wanted[i]);
+        fprintf(stderr, "ndstat: process %u has no adapter open%s\n", (unsigned)options->wanted[i],
+            geteuid() ? ", or is another user's, whose processes are shown to root alone" : "");
         missing = true;
     }
     return missing;
@@ -150,7 +154,8 @@ static int show_once(const struct options *options)
     else if (snapshot.count)
         stat_table(stdout, &snapshot, STAT_SYSFS, options->all);
     else if (!options->n_wanted)
-        fprintf(stderr, "ndstat: no process of this user has an adapter open\n");
+        fprintf(
+            stderr, "ndstat: no process%s has an adapter open\n", geteuid() ? " of this user" : "");
     status = end(&snapshot, written);
     if (tell_missing(options, &snapshot) && !status)
         status = STATUS_FAILED;

@@ -2,7 +2,7 @@
 /*
  * prometheus.c - Prometheus' text format: each metric once, with all of its samples behind its HELP and TYPE. A counter
  * ends in _total. The label "source" distinguishes processes of one number, "adapter" the adapters of one process: a
- * serial, so that no series continues as another adapter's.
+ * serial, so that no series continues as another adapter's; "user" is that of another user's process.
  */
 #include "ndspi/tools/stat/forms.h"
 
@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A label's value: backslash, quote and the end of a line are escaped. */
 static void put_value(FILE *out, const char *text)
@@ -34,6 +35,8 @@ static void put_label(FILE *out, const char *name, const char *text)
 static void put_labels(FILE *out, const struct stat_row *row)
 {
     fprintf(out, "{process=\"%u\"", row->process);
+    if (row->user != geteuid())
+        fprintf(out, ",user=\"%u\"", row->user);
     put_label(out, "source", row->source);
     put_label(out, "program", row->program);
     put_label(out, "device", row->device);

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { COMPLAINTS = 20 }; /* of other users' files, in the program's life */
 
 static bool is_wanted(const struct stat_snapshot *snapshot, ULONG process)
 {
@@ -30,21 +33,41 @@ static struct stat_row *one_more(struct stat_snapshot *snapshot)
     return &snapshot->rows[snapshot->count++];
 }
 
+const char *stat_owner_text(ULONG user, char text[STAT_OWNER])
+{
+    *text = 0;
+    if (user != geteuid())
+        snprintf(text, STAT_OWNER, "user %u's ", (unsigned)user);
+    return text;
+}
+
+/* Any user may have root's ndstat see such files again and again. */
+static void complain(const ND_LINUX_PROCESS *process)
+{
+    static unsigned complaints;
+    char owner[STAT_OWNER];
+
+    stat_owner_text(process->UserId, owner);
+    if (*owner && complaints++ >= COMPLAINTS)
+        return;
+    if (process->Form)
+        fprintf(stderr,
+            "ndstat: %s%s is of form %u, which this version of ndspi does not read: the process "
+            "has loaded another one\n",
+            owner, process->Name, (unsigned)process->Form);
+    else
+        fprintf(stderr, "ndstat: %s%s is damaged\n", owner, process->Name);
+}
+
 static VOID take_row(VOID *context, const ND_LINUX_PROCESS *process)
 {
     struct stat_snapshot *snapshot = context;
-    struct stat_row row = { .process = process->ProcessId };
+    struct stat_row row = { .process = process->ProcessId, .user = process->UserId };
     struct stat_row *at;
 
     if (process->Damaged) {
         snapshot->damaged++;
-        if (process->Form)
-            fprintf(stderr,
-                "ndstat: %s is of form %u, which this version of ndspi does not read: the process "
-                "has loaded another one\n",
-                process->Name, (unsigned)process->Form);
-        else
-            fprintf(stderr, "ndstat: %s is damaged\n", process->Name);
+        complain(process);
         return;
     }
     if (!is_wanted(snapshot, process->ProcessId))
@@ -86,7 +109,7 @@ void stat_free(struct stat_snapshot *snapshot)
 const struct stat_row *stat_before(const struct stat_snapshot *earlier, const struct stat_row *row)
 {
     for (size_t i = 0; i < earlier->count; i++)
-        if (earlier->rows[i].serial == row->serial &&
+        if (earlier->rows[i].serial == row->serial && earlier->rows[i].user == row->user &&
             strcmp(earlier->rows[i].source, row->source) == 0)
             return &earlier->rows[i];
     return NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshot.h - what all processes of the user count at one moment, for ndstat's forms of output. */
+/*
+ * snapshot.h - what all processes of the user count at one moment, for root those of all users, for ndstat's forms of
+ * output.
+ */
 #ifndef NDSPI_TOOLS_STAT_SNAPSHOT_H
 #define NDSPI_TOOLS_STAT_SNAPSHOT_H
 
@@ -15,7 +18,8 @@ enum { STAT_NAME = 64 };
 
 /* One adapter of one process. */
 struct stat_row {
-    char source[STAT_NAME]; /* identifies the process: unlike its number never reused */
+    ULONG user;
+    char source[STAT_NAME]; /* identifies the process of the user: unlike its number never reused */
     ULONG process, serial;  /* serial: of the adapter in its process; never reused */
     char program[STAT_NAME], device[STAT_NAME];
     ULONG port, version;
@@ -41,6 +45,10 @@ struct stat_snapshot {
  */
 HRESULT stat_take(struct stat_snapshot *snapshot, ULONG wait_ms);
 void stat_free(struct stat_snapshot *snapshot);
+
+/* Whose process it is, where that is not this program's user: "user 1000's "; otherwise "". */
+enum { STAT_OWNER = 32 };
+const char *stat_owner_text(ULONG user, char text[STAT_OWNER]);
 
 /* The same adapter in an earlier snapshot; NULL: it was not there. */
 const struct stat_row *stat_before(const struct stat_snapshot *earlier, const struct stat_row *row);

@@ -27,9 +27,11 @@ static void print_kernel(void *context, const char *name, uint64_t value)
 static void print_row(FILE *out, const struct stat_row *row, const char *sysfs, bool all)
 {
     const ND_LINUX_COUNTER *counter;
+    char owner[STAT_OWNER];
 
-    fprintf(out, "%s[%u]  %s port %u, %s%s\n", row->program, row->process, row->device, row->port,
-        version_text(row->version), row->fresh ? "" : "  (does not answer: its last figures)");
+    fprintf(out, "%s%s[%u]  %s port %u, %s%s\n", stat_owner_text(row->user, owner), row->program,
+        row->process, row->device, row->port, version_text(row->version),
+        row->fresh ? "" : "  (does not answer: its last figures)");
     for (ULONG i = 0; (counter = NdLinuxCounter(i)); i++)
         if (all || stat_value(row, counter))
             fprintf(
@@ -91,9 +93,10 @@ void stat_rates(FILE *out, const struct stat_snapshot *earlier, const struct sta
         const struct stat_row *row = &now->rows[i], *before = stat_before(earlier, row);
         const ND_LINUX_COUNTERS none = { 0 }, *to = &row->counters;
         const ND_LINUX_COUNTERS *from = before ? &before->counters : &none;
-        char name[STAT_NAME + 16];
+        char name[STAT_OWNER + STAT_NAME + 16], owner[STAT_OWNER];
 
-        snprintf(name, sizeof(name), "%s[%u]%s", row->program, row->process, row->fresh ? "" : "!");
+        snprintf(name, sizeof(name), "%s%s[%u]%s", stat_owner_text(row->user, owner), row->program,
+            row->process, row->fresh ? "" : "!");
         fprintf(out, "%-24s %-12s %12.0f %12.0f %10.0f %10.0f %10.0f %6" PRIu64 " %6" PRIu64 "\n",
             name, row->device, rate(from->InboundBytes, to->InboundBytes, seconds),
             rate(from->OutboundBytes, to->OutboundBytes, seconds),
