@@ -128,6 +128,7 @@ static void test_ndstat_shows_tables_and_rates(void **state)
     stage_run(&program, "-i", "1", "-c", "1");
     assert_int_equal(program.status, 0);
     assert_says(program.said, "in B/s");
+    assert_true(strcspn(program.said, "\n") <= 80); /* columns of a terminal */
     snprintf(title, sizeof(title), "\nndstat_subject[%s]", number);
     assert_says(program.said, title);
     stage_run(&program, "1", NULL, NULL, NULL); /* another's number */

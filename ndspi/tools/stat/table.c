@@ -56,10 +56,11 @@ void stat_table(FILE *out, const struct stat_snapshot *snapshot, const char *sys
     }
 }
 
+/* A terminal of 80 columns has room for a line, unless names are long. */
 void stat_rates_title(FILE *out)
 {
-    fprintf(out, "%-24s %-12s %12s %12s %10s %10s %10s %6s %6s\n", "process", "device", "in B/s",
-        "out B/s", "in frm/s", "out frm/s", "requests/s", "conns", "errors");
+    fprintf(out, "%-18s %-10s %7s %7s %7s %7s %7s %5s %4s\n", "process", "device", "in B/s",
+        "out B/s", "in f/s", "out f/s", "req/s", "conns", "errs");
 }
 
 /* The growth; 0 where a process shows less than before, which no counter of ours does. */
@@ -68,10 +69,22 @@ static UINT64 growth(UINT64 before, UINT64 now)
     return now > before ? now - before : 0;
 }
 
-/* The growth per second. */
-static double rate(UINT64 before, UINT64 now, double seconds)
+enum { RATE = 8 };
+
+/* The growth per second: "1234", "12.3k", "1.23M". */
+static const char *rate(UINT64 before, UINT64 now, double seconds, char text[RATE])
 {
-    return seconds > 0 ? (double)growth(before, now) / seconds : 0;
+    double value = seconds > 0 ? (double)growth(before, now) / seconds : 0;
+    const char *unit = "";
+
+    for (const char *next = "kMGTPE"; value >= 9999.5 && *next; value /= 1000)
+        unit = next++;
+    snprintf(text, RATE, "%.*f%.1s",
+        !*unit || value >= 999.95 ? 0
+        : value >= 99.95          ? 1
+                                  : 2,
+        value, unit);
+    return text;
 }
 
 static UINT64 requests_of(const ND_LINUX_COUNTERS *counters)
@@ -93,16 +106,16 @@ void stat_rates(FILE *out, const struct stat_snapshot *earlier, const struct sta
         const struct stat_row *row = &now->rows[i], *before = stat_before(earlier, row);
         const ND_LINUX_COUNTERS none = { 0 }, *to = &row->counters;
         const ND_LINUX_COUNTERS *from = before ? &before->counters : &none;
-        char name[STAT_OWNER + STAT_NAME + 16], owner[STAT_OWNER];
+        char name[STAT_OWNER + STAT_NAME + 16], owner[STAT_OWNER], texts[5][RATE];
 
         snprintf(name, sizeof(name), "%s%s[%u]%s", stat_owner_text(row->user, owner), row->program,
             row->process, row->fresh ? "" : "!");
-        fprintf(out, "%-24s %-12s %12.0f %12.0f %10.0f %10.0f %10.0f %6" PRIu64 " %6" PRIu64 "\n",
-            name, row->device, rate(from->InboundBytes, to->InboundBytes, seconds),
-            rate(from->OutboundBytes, to->OutboundBytes, seconds),
-            rate(from->InboundFrames, to->InboundFrames, seconds),
-            rate(from->OutboundFrames, to->OutboundFrames, seconds),
-            rate(requests_of(from), requests_of(to), seconds), (uint64_t)to->ActiveConnections,
-            (uint64_t)growth(errors_of(from), errors_of(to)));
+        fprintf(out, "%-18s %-10s %7s %7s %7s %7s %7s %5" PRIu64 " %4" PRIu64 "\n", name,
+            row->device, rate(from->InboundBytes, to->InboundBytes, seconds, texts[0]),
+            rate(from->OutboundBytes, to->OutboundBytes, seconds, texts[1]),
+            rate(from->InboundFrames, to->InboundFrames, seconds, texts[2]),
+            rate(from->OutboundFrames, to->OutboundFrames, seconds, texts[3]),
+            rate(requests_of(from), requests_of(to), seconds, texts[4]),
+            (uint64_t)to->ActiveConnections, (uint64_t)growth(errors_of(from), errors_of(to)));
     }
 }
