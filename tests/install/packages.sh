@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each file that is installed is in one of Debian's packages and in the one of packaging/ndspi.spec that stands for it;
 # no line of either list is about nothing. Only those of ndspi-wine and of MinGW are not in the spec, which builds
-# without MinGW.
+# without MinGW. The unit is no file of `cmake --install`.
 # usage: packages.sh ROOT BUILD WORK LIBDIR
 set -euo pipefail
 shopt -s nullglob
@@ -16,8 +16,9 @@ cd "$work"
 # shellcheck disable=SC2317 # called by name
 debian() {
     local list package
-    for list in "$source"/packaging/debian/*.install; do
+    for list in "$source"/debian/*.install; do
         package=${list##*/}
+        [ "$(uname -m)" != x86_64 ] || [ ! -e "$list.amd64" ] || list=$list.amd64
         case ${package%.install} in
         lib*0) package=libs ;;
         libndspi-dev) package=devel ;;
@@ -29,7 +30,7 @@ debian() {
 }
 # shellcheck disable=SC2317
 spec() {
-    sed -nE "s,^%files ?(-n )?,,; t name; b line; :name; h; b; :line; /^%\{_/ { G; s,(.*)\n(.*),\2 \1,; p }" \
+    sed -nE "s,^%files ?(-n )?,,; t name; b line; :name; h; b; :line; /^%\{_unitdir/d; /^%\{_/ { G; s,(.*)\n(.*),\2 \1,; p }" \
         "$source/packaging/ndspi.spec" |
         sed "s,%{_libdir},$libdir,; s,%{_bindir},bin,; s,%{_includedir},include,; s,%{_mandir},share/man,
             s,%{_datadir},share,"

@@ -11,6 +11,10 @@ version=$(sed -n 's/^project([a-z]* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 [[ $version =~ ^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$ ]] ||
     complain "CMakeLists.txt: \"$version\" is no MAJOR.MINOR.PATCH"
 grep -qx "Version: *$version" packaging/ndspi.spec || complain "packaging/ndspi.spec is not of version $version"
+[[ $(head -n 1 debian/changelog) == "ndspi ($version-"* ]] || complain "debian/changelog is not of version $version"
+entry=$(awk '/^%changelog/ { on = 1 } on && /^\* / && !last { last = $NF; sub("-.*", "", last) } END { print last }' \
+    packaging/ndspi.spec)
+[ "$entry" = "$version" ] || complain "the last entry of packaging/ndspi.spec is of version $entry"
 
 mapfile -t sections < <(grep '^## ' CHANGELOG.md)
 [ ${#sections[@]} -gt 0 ] || complain "CHANGELOG.md has no section"
@@ -35,5 +39,5 @@ done
 while read -r file since; do
     [ "$(printf '%s\n' "$since" "$version" | sort -V | tail -n 1)" = "$version" ] ||
         complain "$file: $since is newer than $version"
-done < <(awk '$1 ~ /^\(symver\)|@/ { print FILENAME, $2 }' packaging/debian/*.symbols)
+done < <(awk '$1 ~ /^\(symver\)|@/ { print FILENAME, $2 }' debian/*.symbols)
 exit $bad

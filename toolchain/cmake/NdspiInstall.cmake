@@ -54,17 +54,19 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake ${CMAKE_CURRENT_BINA
     ${PROJECT_SOURCE_DIR}/toolchain/cmake/ndspiMicrosoft.cmake
     DESTINATION ${package_dir})
 
-# A shell looks for completions under the name of the program.
+# A shell looks for completions under the name of the program. Those of one package are links to one file of it.
 set(completions ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/ndspi.bash DESTINATION ${completions} RENAME ndinfo)
+set(alone softrdma-run)
+if(TARGET ndspi_wine_unix)
+    list(APPEND alone ndspi-wine)
+endif()
+foreach(program ndinfo ${alone})
+    install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/ndspi.bash DESTINATION ${completions} RENAME ${program})
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/_ndspi
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-foreach(program ndadapterinfo ndstat ndspi-wine softrdma-run ndmpirun ndring ndhalo ndalltoall ndlatency ndpingpong
-        nd1pingpong ndrpingpong ndcat smbdcopy ndk_host
-        ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw nd_connect)
-    if(program STREQUAL ndspi-wine AND NOT TARGET ndspi_wine_unix)
-        continue()
-    endif()
+foreach(program ndadapterinfo ndstat ndmpirun ndring ndhalo ndalltoall ndlatency ndpingpong nd1pingpong ndrpingpong
+        ndcat smbdcopy ndk_host ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw nd_connect)
     install(CODE "file(CREATE_LINK ndinfo
         \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${completions}/${program}\" SYMBOLIC)")
 endforeach()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# bash completion for the programs of ndspi. It is installed once and linked under the name of each program.
+# bash completion for the programs of ndspi. Each package has it once, and links under the names of its other programs.
 
 _ndspi_words()
 {
