@@ -46,14 +46,6 @@ typedef struct _DEVICE_OBJECT {
     UCHAR Reserved[0x103]; /* 0x150 bytes in all */
 } DEVICE_OBJECT, *PDEVICE_OBJECT;
 
-typedef struct _IO_STATUS_BLOCK {
-    __extension__ union {
-        NTSTATUS Status;
-        PVOID Pointer;
-    };
-    ULONG_PTR Information;
-} IO_STATUS_BLOCK, *PIO_STATUS_BLOCK;
-
 /* clang-format off */
 #define IRP_MJ_CREATE                  0x00
 #define IRP_MJ_CLOSE                   0x02

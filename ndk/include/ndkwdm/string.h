@@ -5,27 +5,13 @@
 
 #include <ndkwdm/memory.h>
 #include <ndkwdm/pool.h>
+#include <wincompat/native.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct _UNICODE_STRING {
-    USHORT Length;        /* of the text */
-    USHORT MaximumLength; /* of the memory at Buffer */
-    PWSTR Buffer;
-} UNICODE_STRING, *PUNICODE_STRING;
-typedef const UNICODE_STRING *PCUNICODE_STRING;
-
-typedef struct _STRING {
-    USHORT Length;
-    USHORT MaximumLength;
-    PCHAR Buffer;
-} STRING, *PSTRING, ANSI_STRING, *PANSI_STRING;
-typedef const ANSI_STRING *PCANSI_STRING;
-
 typedef CHAR *PSZ;
-typedef const CHAR *PCSZ;
 
 #define UNICODE_NULL ((WCHAR)0)
 #define ANSI_NULL    ((CHAR)0)

@@ -15,32 +15,6 @@ typedef struct _ETHREAD *PETHREAD;
 typedef struct _OBJECT_TYPE *POBJECT_TYPE;
 typedef struct _OBJECT_HANDLE_INFORMATION *POBJECT_HANDLE_INFORMATION;
 
-typedef struct _OBJECT_ATTRIBUTES {
-    ULONG Length;
-    HANDLE RootDirectory;
-    PUNICODE_STRING ObjectName;
-    ULONG Attributes;
-    PVOID SecurityDescriptor;
-    PVOID SecurityQualityOfService;
-} OBJECT_ATTRIBUTES, *POBJECT_ATTRIBUTES;
-
-#define OBJ_CASE_INSENSITIVE 0x00000040
-#define OBJ_KERNEL_HANDLE    0x00000200
-#define InitializeObjectAttributes(attributes, name, flags, root, security)                        \
-    do {                                                                                           \
-        (attributes)->Length = sizeof(OBJECT_ATTRIBUTES);                                          \
-        (attributes)->RootDirectory = (root);                                                      \
-        (attributes)->ObjectName = (name);                                                         \
-        (attributes)->Attributes = (flags);                                                        \
-        (attributes)->SecurityDescriptor = (security);                                             \
-        (attributes)->SecurityQualityOfService = NULL;                                             \
-    } while (0)
-
-typedef struct _CLIENT_ID {
-    HANDLE UniqueProcess;
-    HANDLE UniqueThread;
-} CLIENT_ID, *PCLIENT_ID;
-
 #ifndef SYNCHRONIZE
 #define SYNCHRONIZE 0x00100000
 #endif

@@ -106,14 +106,20 @@ static void test_structures_of_the_native_interface(void **state)
 {
     UNICODE_STRING name = { 4, 6, NULL };
     IO_STATUS_BLOCK block;
+    OBJECT_ATTRIBUTES attributes;
 
     (void)state;
+    InitializeObjectAttributes(&attributes, &name, OBJ_KERNEL_HANDLE, NULL, NULL);
+    assert_int_equal(attributes.Length, 48);
+    assert_ptr_equal(attributes.ObjectName, &name);
+    assert_int_equal(attributes.Attributes, 0x200);
     block.Pointer = NULL;
     assert_int_equal(block.Status, 0);
     assert_int_equal(name.Length, 4);
     assert_int_equal(sizeof(UNICODE_STRING), 16);
     assert_int_equal(sizeof(OBJECT_ATTRIBUTES), 48);
     assert_int_equal(sizeof(IO_STATUS_BLOCK), 16);
+    assert_int_equal(sizeof(CLIENT_ID), 16);
 }
 
 static void test_errors_of_statuses(void **state)
