@@ -55,7 +55,7 @@ const char *crt_directive_read(const char *format, bool scan, struct crt_directi
         return NULL;
     format = size_read(format, &directive->size);
     directive->conversion = *format;
-    if (!*format || !strchr(scan ? "diuoxXcCsSpneEfFgGaA[%" : "diuoxXcCsSpeEfFgGaA%", *format))
+    if (!*format || !strchr(scan ? "diuoxXcCsSpneEfFgGaA[%" : "diuoxXcCsSZpeEfFgGaA%", *format))
         return NULL;
     return format + 1;
 }

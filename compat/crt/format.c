@@ -6,6 +6,8 @@
 #include "compat/crt/crt.h"
 #include "compat/crt/text.h"
 
+#include <wincompat/native.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -122,6 +124,22 @@ static void wide_measure(const struct crt_out *out, struct piece *piece, size_t 
     piece->length = (size_t)(s - piece->wide);
 }
 
+/* Of a text of that length. */
+static void counted_measure(const struct crt_out *out, struct piece *piece)
+{
+    const unsigned char *bytes = (const unsigned char *)piece->narrow, *end = bytes + piece->length;
+    const wchar_t *s = piece->wide;
+
+    if (piece->wide)
+        while (s < piece->wide + piece->length)
+            piece->units += units_of(out, wide_next_before(&s, piece->wide + piece->length));
+    else if (!out->wide)
+        piece->units = piece->length;
+    else
+        while (bytes < end)
+            piece->units += units_of(out, utf8_next(&bytes, (size_t)(end - bytes)));
+}
+
 static void piece_put(struct crt_out *out, const struct crt_directive *d, const struct piece *piece)
 {
     size_t padding =
@@ -134,7 +152,7 @@ static void piece_put(struct crt_out *out, const struct crt_directive *d, const 
         const wchar_t *s = piece->wide, *end = s + piece->length;
 
         while (s < end)
-            char_put(out, wide_next(&s));
+            char_put(out, wide_next_before(&s, end));
     } else {
         bytes_put(out, piece->narrow, piece->length);
     }
@@ -154,6 +172,24 @@ static void string_put(struct crt_out *out, const struct crt_directive *d, const
         piece.narrow = string ? string : piece.narrow;
         narrow_measure(out, &piece, limit);
     }
+    piece_put(out, d, &piece);
+}
+
+/* A STRING, or a UNICODE_STRING, by its length alone; without text: "(null)". A precision has no effect. */
+static void counted_put(struct crt_out *out, const struct crt_directive *d, const void *string)
+{
+    const STRING *narrow = string;
+    const UNICODE_STRING *wide = d->size == 'l' || d->size == 'w' ? string : NULL;
+    struct piece piece = { .narrow = "(null)", .length = strlen("(null)") };
+
+    if (wide && wide->Buffer) {
+        piece.wide = (const wchar_t *)wide->Buffer;
+        piece.length = wide->Length / sizeof(wchar_t);
+    } else if (!wide && narrow && narrow->Buffer) {
+        piece.narrow = narrow->Buffer;
+        piece.length = narrow->Length;
+    }
+    counted_measure(out, &piece);
     piece_put(out, d, &piece);
 }
 
@@ -265,6 +301,7 @@ static bool directive_put(
     case '%': bytes_put(out, "%", 1); return true;
     case 's':
     case 'S': string_put(out, d, va_arg(arguments->list, const void *)); return true;
+    case 'Z': counted_put(out, d, va_arg(arguments->list, const void *)); return true;
     case 'c':
     case 'C': character_put(out, d, va_arg(arguments->list, int)); return true;
     case 'p': return pointer_put(out, d, va_arg(arguments->list, const void *));

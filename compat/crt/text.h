@@ -79,6 +79,14 @@ static inline uint32_t wide_next(const wchar_t **text)
     return c;
 }
 
+/* The same of text that ends at end; of a pair whose half alone is there, that half. */
+static inline uint32_t wide_next_before(const wchar_t **text, const wchar_t *end)
+{
+    if (end - *text == 1)
+        return (uint32_t) * (*text)++;
+    return wide_next(text);
+}
+
 /* Writes a character in units of width bytes (2 or 4) from out[0] on; returns the units, 1 or 2. */
 static inline unsigned wide_put(void *out, size_t width, uint32_t c)
 {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_printf.c - the printf family: sizes, wide and narrow text, buffers that are too small, streams. */
+/*
+ * test_printf.c - the printf family: sizes, wide and narrow text, buffers that are too small, streams. Counted text is
+ * that of Microsoft's page of type characters ("Z").
+ */
 #include "tests/support/win32_test.h"
+
+#include <winternl.h>
 
 #include <stdio.h>
 
@@ -61,6 +66,23 @@ static void test_text_is_narrow_or_wide(void **state)
     WIDE(L"-1 4294967295", L"%I64d %lu", -1LL, (ULONG)-1);
     WIDE(L"na|    na|12", L"%.2S|%6.2hs|%d", "narrow", "narrow", 12);
 }
+
+#ifndef _WIN32 /* Wine 8's runtimes know no Z, and print the letter */
+static void test_counted_text_has_its_own_length(void **state)
+{
+    static const char letters[3] = { 'a', 'b', 'c' };
+    static const WCHAR wide_letters[4] = { 'd', 'e', 'f', 'g' };
+    STRING narrow = { 2, 3, (PCHAR)letters };
+    UNICODE_STRING counted = { 3 * sizeof(WCHAR), sizeof(wide_letters), (PWSTR)wide_letters };
+    UNICODE_STRING none = { 0, 0, NULL }, empty = { 0, sizeof(WCHAR), (PWSTR)wide_letters };
+
+    (void)state;
+    NARROW("ab def def", "%Z %wZ %lZ", &narrow, &counted, &counted);
+    NARROW("[  def][ab   ][]", "[%5wZ][%-5Z][%wZ]", &counted, &narrow, &empty);
+    NARROW("(null) (null)", "%wZ %Z", &none, (PSTRING)NULL);
+    WIDE(L"def [   ab] ab", L"%wZ [%5hZ] %hZ", &counted, &narrow, &narrow);
+}
+#endif
 
 static void test_text_without_an_end_is_read_to_the_precision(void **state)
 {
@@ -333,6 +355,9 @@ int main(void)
         cmocka_unit_test(test_sizes_are_those_of_windows),
         cmocka_unit_test(test_flags_width_precision),
         cmocka_unit_test(test_text_is_narrow_or_wide),
+#ifndef _WIN32
+        cmocka_unit_test(test_counted_text_has_its_own_length),
+#endif
         cmocka_unit_test(test_text_without_an_end_is_read_to_the_precision),
 #ifndef _WIN32
         cmocka_unit_test(test_text_is_utf8),

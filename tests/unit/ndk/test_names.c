@@ -121,6 +121,9 @@ static void numbers_are_text(void **state)
 /* Windows' sizes: l is 32 bits. */
 static void debug_output_has_windows_format(void **state)
 {
+    DECLARE_CONST_UNICODE_STRING(counted, L"counted more");
+    ANSI_STRING narrow = { 3, 3, (PCHAR) "and" };
+    UNICODE_STRING shorter = counted;
     int kept = dup(STDERR_FILENO), ends[2];
     char got[64] = "";
     ULONG status;
@@ -129,13 +132,15 @@ static void debug_output_has_windows_format(void **state)
     assert_int_equal(pipe(ends), 0);
     fflush(stderr);
     dup2(ends[1], STDERR_FILENO);
-    status = DbgPrint("%lx %I64u %ws\n", (ULONG)0xdeadbeef, (ULONG64)1 << 40, L"wide");
+    shorter.Length = 7 * sizeof(WCHAR);
+    status = DbgPrint(
+        "%lx %I64u %ws %wZ %Z\n", (ULONG)0xdeadbeef, (ULONG64)1 << 40, L"wide", &shorter, &narrow);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(ends[1]);
     assert_true(read(ends[0], got, sizeof(got) - 1) > 0);
     close(ends[0]);
-    assert_string_equal(got, "deadbeef 1099511627776 wide\n");
+    assert_string_equal(got, "deadbeef 1099511627776 wide counted and\n");
     assert_int_equal(status, (NTSTATUS)SPEC_STATUS_SUCCESS);
 }
 
