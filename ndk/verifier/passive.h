@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* passive.h - functions that block, and so must be called at PASSIVE_LEVEL. */
+/* passive.h - functions that block, and so must be called at PASSIVE_LEVEL, or with a fast mutex at APC_LEVEL. */
 #ifndef NDK_VERIFIER_PASSIVE_H
 #define NDK_VERIFIER_PASSIVE_H
 
@@ -14,6 +14,7 @@ void ndk_not_passive_at_all(const char *call, const char *kind, const void *obje
 /*
  * ndk_passive_expected  a function that blocks was called. Above PASSIVE_LEVEL the checker reports it; without the
  *                       checker debug builds name the call and abort, other builds go on
+ * ndk_wait_expected     the same of a function that APC_LEVEL may call, too
  * ndk_passive_required  the call would wait for the callback that it is made in: without the checker every build
  *                       aborts. Returns false where the checker only logs: the call must do nothing then
  * call          in: its name
@@ -22,6 +23,12 @@ void ndk_not_passive_at_all(const char *call, const char *kind, const void *obje
 static inline void ndk_passive_expected(const char *call, const char *kind, const void *object)
 {
     if (ndk_level() != PASSIVE_LEVEL)
+        ndk_not_passive(call, kind, object);
+}
+
+static inline void ndk_wait_expected(const char *call, const char *kind, const void *object)
+{
+    if (ndk_level() > APC_LEVEL)
         ndk_not_passive(call, kind, object);
 }
 

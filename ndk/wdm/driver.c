@@ -16,7 +16,7 @@ NTSTATUS IoCreateDevice(PDRIVER_OBJECT driver, ULONG extension, PUNICODE_STRING 
 
     (void)name;
     (void)exclusive;
-    ndk_passive_expected("IoCreateDevice", "DRIVER_OBJECT", driver);
+    ndk_wait_expected("IoCreateDevice", "DRIVER_OBJECT", driver);
     if (!made)
         return STATUS_INSUFFICIENT_RESOURCES;
     made->Type = DEVICE_TYPE_OF_OBJECT;
@@ -39,7 +39,7 @@ VOID IoDeleteDevice(PDEVICE_OBJECT device)
 {
     PDEVICE_OBJECT *at = &device->DriverObject->DeviceObject;
 
-    ndk_passive_expected("IoDeleteDevice", "DEVICE_OBJECT", device);
+    ndk_wait_expected("IoDeleteDevice", "DEVICE_OBJECT", device);
     pthread_mutex_lock(&mutex);
     while (*at && *at != device)
         at = &(*at)->NextDevice;

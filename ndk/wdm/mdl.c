@@ -7,13 +7,18 @@
 
 PMDL IoAllocateMdl(PVOID va, ULONG length, BOOLEAN secondary, BOOLEAN charge, struct _IRP *irp)
 {
-    PMDL mdl = malloc(sizeof(*mdl));
+    PMDL mdl = malloc(sizeof(*mdl)), *at;
 
-    (void)secondary;
     (void)charge;
-    (void)irp;
-    if (mdl)
-        MmInitializeMdl(mdl, va, length);
+    if (!mdl)
+        return NULL;
+    MmInitializeMdl(mdl, va, length);
+    if (irp) {
+        at = &irp->MdlAddress;
+        while (secondary && *at)
+            at = &(*at)->Next;
+        *at = mdl;
+    }
     return mdl;
 }
 

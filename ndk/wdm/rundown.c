@@ -54,7 +54,7 @@ VOID ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF ref)
 {
     uint32_t now = atomic_fetch_or_explicit(word_of(ref), RUN_DOWN, memory_order_acquire);
 
-    ndk_passive_expected("ExWaitForRundownProtectionRelease", "EX_RUNDOWN_REF", ref);
+    ndk_wait_expected("ExWaitForRundownProtectionRelease", "EX_RUNDOWN_REF", ref);
     while ((now | RUN_DOWN) != RUN_DOWN) {
         futex_wait(word_of(ref), now | RUN_DOWN, NULL);
         now = atomic_load_explicit(word_of(ref), memory_order_acquire);

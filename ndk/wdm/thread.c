@@ -6,12 +6,16 @@
 #include "ndk/verifier/passive.h"
 #include "ndk/wdm/wait.h"
 
+#include "util/log.h"
 #include "util/thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct _OBJECT_TYPE {
@@ -30,10 +34,16 @@ struct _ETHREAD {
     PKSTART_ROUTINE routine;
     PVOID context;
     pid_t number; /* once started is set */
+    jmp_buf end;
+    /* Under the mutex: */
     LIST_ENTRY link;
     HANDLE handle; /* while it is open */
-    jmp_buf end;
+    bool running;  /* else the number may be another thread's */
+    int first_nice;
+    KPRIORITY priority;
 };
+
+enum { FIRST_PRIORITY = 8, NICE_STEP = 4, LEAST_NICE = -20, MOST_NICE = 19 };
 
 static struct {
     pthread_mutex_t mutex; /* a leaf */
@@ -42,6 +52,8 @@ static struct {
 } handles = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local PETHREAD self;
+static _Thread_local struct _ETHREAD
+    other; /* of a thread that the library did not make for a driver */
 
 static PETHREAD of_handle_locked(HANDLE handle)
 {
@@ -120,17 +132,97 @@ NTSTATUS ObReferenceObjectByHandle(HANDLE handle, ULONG access, POBJECT_TYPE typ
     return STATUS_SUCCESS;
 }
 
+/* ---- priorities ---- */
+
+/* Returns 0 or a positive errno. */
+static int give_priority_locked(PETHREAD thread, KPRIORITY priority)
+{
+    int nice = thread->first_nice + (FIRST_PRIORITY - priority) * NICE_STEP;
+
+    nice = nice < LEAST_NICE ? LEAST_NICE : nice > MOST_NICE ? MOST_NICE : nice;
+    return setpriority(PRIO_PROCESS, (id_t)thread->number, nice) ? errno : 0;
+}
+
+/* A priority that was set before the thread had begun counts from here on. */
+static void begin_thread(PETHREAD thread)
+{
+    pthread_mutex_lock(&handles.mutex);
+    thread->number = gettid();
+    thread->running = true;
+    thread->first_nice = getpriority(PRIO_PROCESS, 0);
+    if (thread->priority != FIRST_PRIORITY && give_priority_locked(thread, thread->priority))
+        thread->priority = FIRST_PRIORITY;
+    pthread_mutex_unlock(&handles.mutex);
+}
+
+PETHREAD PsGetCurrentThread(void)
+{
+    if (self)
+        return self;
+    if (!other.running) {
+        KeInitializeEvent(&other.ended, NotificationEvent, FALSE);
+        other.ended.Reserved[0] = NDK_THREAD;
+        atomic_init(&other.references, 1);
+        atomic_init(&other.status, STATUS_PENDING);
+        other.priority = FIRST_PRIORITY;
+        begin_thread(&other);
+    }
+    return &other;
+}
+
+PKTHREAD KeGetCurrentThread(void)
+{
+    return (PKTHREAD)PsGetCurrentThread();
+}
+
+KPRIORITY KeSetPriorityThread(PKTHREAD thread, KPRIORITY priority)
+{
+    PETHREAD changed = (PETHREAD)thread;
+    KPRIORITY before;
+    int error = EINVAL;
+
+    pthread_mutex_lock(&handles.mutex);
+    before = changed->priority;
+    if (priority > LOW_PRIORITY && priority <= HIGH_PRIORITY)
+        error = changed->running ? give_priority_locked(changed, priority) : 0;
+    if (!error)
+        changed->priority = priority;
+    pthread_mutex_unlock(&handles.mutex);
+    if (error)
+        log_limited(LOG_WARN, LOG_NDK, "cannot give a thread priority %d: %s; it keeps %d",
+            (int)priority, strerror(error), (int)before);
+    return before;
+}
+
+KPRIORITY KeQueryPriorityThread(PKTHREAD thread)
+{
+    KPRIORITY priority;
+
+    pthread_mutex_lock(&handles.mutex);
+    priority = ((PETHREAD)thread)->priority;
+    pthread_mutex_unlock(&handles.mutex);
+    return priority;
+}
+
 /* ---- threads ---- */
+
+static void end_thread(PETHREAD thread)
+{
+    pthread_mutex_lock(&handles.mutex);
+    thread->running = false;
+    pthread_mutex_unlock(&handles.mutex);
+}
 
 static void run(void *argument)
 {
     self = argument;
-    self->number = gettid();
+    begin_thread(self);
     KeSetEvent(&self->started, IO_NO_INCREMENT, FALSE);
     if (!setjmp(self->end)) { /* PsTerminateSystemThread comes back here */
         self->routine(self->context);
         atomic_store(&self->status, STATUS_SUCCESS);
     }
+    end_thread(self);
     KeSetEvent(&self->ended, IO_NO_INCREMENT, FALSE);
     ObDereferenceObject(self);
 }
@@ -151,6 +243,7 @@ NTSTATUS PsCreateSystemThread(PHANDLE handle, ULONG access, POBJECT_ATTRIBUTES a
     KeInitializeEvent(&thread->started, NotificationEvent, FALSE);
     atomic_init(&thread->references, 3); /* its own, the handle's, this call's */
     atomic_init(&thread->status, STATUS_PENDING);
+    thread->priority = FIRST_PRIORITY;
     thread->routine = routine;
     thread->context = context;
     if (thread_start_detached("ndk-thread", run, thread)) {

@@ -172,7 +172,7 @@ NTSTATUS KeDelayExecutionThread(KPROCESSOR_MODE mode, BOOLEAN alertable, PLARGE_
 {
     KEVENT never;
 
-    ndk_passive_expected("KeDelayExecutionThread", "interval", interval);
+    ndk_wait_expected("KeDelayExecutionThread", "interval", interval);
     KeInitializeEvent(&never, NotificationEvent, FALSE);
     if (interval->QuadPart)
         KeWaitForSingleObject(&never, DelayExecution, mode, alertable, interval);

@@ -164,6 +164,10 @@ mutations() {
         's/(KeSetTimerEx\(PKTIMER timer), LARGE_INTEGER due/\1, LONG due/'
     mutation 'offset of DRIVER_OBJECT.DriverUnload' ndkwdm/driver.h \
         '/^typedef struct _DRIVER_OBJECT/,/^\}/s/ULONG DriverSize/&, DriverSize2[2]/'
+    mutation 'offset of IO_STACK_LOCATION.CompletionRoutine' ndkwdm/irp.h \
+        '/^typedef struct _IO_STACK_LOCATION/,/^\}/{/PFILE_OBJECT FileObject;/d}'
+    mutation 'type of KeWaitForMultipleObjects' ndkwdm/event.h \
+        's/(KeWaitForMultipleObjects\()ULONG count/\1USHORT count/'
     # The other direction: what is new has no row.
     local change
     for change in 's/^#define NDK_CQ_NOTIFY_ANY .*/&\n#define NDK_NEW 3/' \

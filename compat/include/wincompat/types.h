@@ -227,6 +227,7 @@ typedef LONG SCODE;
 typedef DWORD LCID;
 typedef DWORD ACCESS_MASK;
 
+typedef char CCHAR;
 typedef CHAR *PCHAR, *LPCH, *PCH, *LPSTR, *PSTR, *NPSTR;
 typedef const CHAR *LPCSTR, *PCSTR, *LPCCH;
 typedef WCHAR *PWCHAR, *LPWCH, *PWCH, *LPWSTR, *PWSTR, *NWPSTR;

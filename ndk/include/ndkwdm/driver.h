@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver.h - a driver's own object, devices and requests, a part of ndkwdm.h: what a driver's skeleton names. The
- * program ndk_host calls DriverEntry and DriverUnload. Nothing sends requests to a driver here: its dispatch routines
- * are kept, and not called. Members that are named are where Windows has them.
+ * driver.h - a driver's own object and devices, a part of ndkwdm.h: what a driver's skeleton names. The program
+ * ndk_host calls DriverEntry and DriverUnload. Only drivers send requests here (irp.h). Members that are named are
+ * where Windows has them.
  */
 #ifndef NDKWDM_DRIVER_H
 #define NDKWDM_DRIVER_H
@@ -111,37 +111,8 @@ typedef struct _DRIVER_OBJECT {
  */
 DRIVER_INITIALIZE DriverEntry WINCOMPAT_WIDE("DriverEntry");
 
-/* A request. Drivers name it; the library makes none. */
-typedef struct _IRP {
-    CSHORT Type;
-    USHORT Size;
-    PMDL MdlAddress;
-    ULONG Flags;
-    union {
-        struct _IRP *MasterIrp;
-        LONG IrpCount;
-        PVOID SystemBuffer;
-    } AssociatedIrp;
-    LIST_ENTRY ThreadListEntry;
-    IO_STATUS_BLOCK IoStatus;
-    KPROCESSOR_MODE RequestorMode;
-    BOOLEAN PendingReturned;
-    CHAR StackCount;
-    CHAR CurrentLocation;
-    BOOLEAN Cancel;
-    KIRQL CancelIrql;
-    CHAR ApcEnvironment;
-    UCHAR AllocationFlags;
-    PIO_STATUS_BLOCK UserIosb;
-    PKEVENT UserEvent;
-    PVOID Overlay[2];
-    PDRIVER_CANCEL CancelRoutine;
-    PVOID UserBuffer;
-    PVOID Tail[11]; /* 0xD0 bytes in all */
-} IRP, *PIRP;
-
 /*
- * Passive. Makes a device of the driver.
+ * Below DISPATCH_LEVEL. Makes a device of the driver.
  * extension  in: bytes of DeviceExtension
  * name       in, may be NULL: not used, since nobody opens devices here
  * exclusive  in: not used
@@ -150,7 +121,7 @@ typedef struct _IRP {
  */
 NTSTATUS IoCreateDevice(PDRIVER_OBJECT driver, ULONG extension, PUNICODE_STRING name,
     DEVICE_TYPE type, ULONG characteristics, BOOLEAN exclusive, PDEVICE_OBJECT *device);
-/* Passive. device: not its driver's any more, and freed. */
+/* Below DISPATCH_LEVEL. device: not its driver's any more, and freed. */
 VOID IoDeleteDevice(PDEVICE_OBJECT device);
 
 /*

@@ -3,7 +3,7 @@
 #ifndef NDKWDM_EVENT_H
 #define NDKWDM_EVENT_H
 
-#include <ndktypes.h>
+#include <ndkwdm/memory.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +33,7 @@ typedef enum _KWAIT_REASON {
     WrExecutive
 } KWAIT_REASON;
 typedef CHAR KPROCESSOR_MODE;
+typedef enum _WAIT_TYPE { WaitAll, WaitAny } WAIT_TYPE;
 typedef enum _MODE { KernelMode, UserMode, MaximumMode } MODE;
 
 /* event out. A notification event stays signalled until it is reset, a synchronization event until a wait takes it. */
@@ -50,7 +51,7 @@ VOID KeClearEvent(PRKEVENT event);
 LONG KeReadStateEvent(PRKEVENT event);
 
 /*
- * Waits until an object is signalled. Passive, but for a timeout of 0.
+ * Waits until an object is signalled. Below DISPATCH_LEVEL, but for a timeout of 0.
  * object                   in: a KEVENT; a KTIMER (timer.h); the object of a thread, which is signalled when it has
  *                          ended (thread.h)
  * reason, mode, alertable  in: not used
@@ -59,6 +60,39 @@ LONG KeReadStateEvent(PRKEVENT event);
  */
 NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MODE mode,
     BOOLEAN alertable, PLARGE_INTEGER timeout);
+
+struct _KTHREAD;
+
+/* In the consumer's memory, for KeWaitForMultipleObjects; not used. */
+typedef struct _KWAIT_BLOCK {
+    LIST_ENTRY WaitListEntry;
+    struct _KTHREAD *Thread;
+    PVOID Object;
+    struct _KWAIT_BLOCK *NextWaitBlock;
+    USHORT WaitKey;
+    UCHAR WaitType;
+    UCHAR BlockState;
+    LONG SpareLong;
+} KWAIT_BLOCK, *PKWAIT_BLOCK, *PRKWAIT_BLOCK;
+
+#ifndef MAXIMUM_WAIT_OBJECTS
+#define MAXIMUM_WAIT_OBJECTS 64
+#endif
+#define THREAD_WAIT_OBJECTS 3
+
+/*
+ * Waits until one of several objects is signalled (WaitAny), or all are at the same time (WaitAll): then the wait takes
+ * that one, or all. Below DISPATCH_LEVEL, but for a timeout of 0.
+ * count                    in: THREAD_WAIT_OBJECTS at most; with blocks MAXIMUM_WAIT_OBJECTS. More end the program
+ * objects                  in: as KeWaitForSingleObject's
+ * reason, mode, alertable  in: not used
+ * timeout                  in, optional: as KeWaitForSingleObject's
+ * blocks                   in, optional: count of them
+ * Returns STATUS_WAIT_0 + the first that is signalled; of all STATUS_SUCCESS; STATUS_TIMEOUT: not in that time;
+ * STATUS_NOT_SUPPORTED: an object of another kind; STATUS_INVALID_PARAMETER: no object, another type of wait.
+ */
+NTSTATUS KeWaitForMultipleObjects(ULONG count, PVOID objects[], WAIT_TYPE type, KWAIT_REASON reason,
+    KPROCESSOR_MODE mode, BOOLEAN alertable, PLARGE_INTEGER timeout, PKWAIT_BLOCK blocks);
 
 #ifdef __cplusplus
 }

@@ -63,7 +63,7 @@ BOOLEAN ExAcquireRundownProtectionEx(PEX_RUNDOWN_REF ref, ULONG count);
 VOID ExReleaseRundownProtectionEx(PEX_RUNDOWN_REF ref, ULONG count);
 /* It has no users: it is run down, without a wait. */
 VOID ExRundownCompleted(PEX_RUNDOWN_REF ref);
-/* Passive. Runs it down; returns when it has no users. */
+/* Below DISPATCH_LEVEL. Runs it down; returns when it has no users. */
 VOID ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF ref);
 /* After that: it may have users again. */
 VOID ExReInitializeRundownProtection(PEX_RUNDOWN_REF ref);

@@ -36,7 +36,12 @@ static inline void MmInitializeMdl(PMDL mdl, PVOID va, SIZE_T length)
     mdl->MappedSystemVa = va;
 }
 
-/* An MDL for length bytes at va, to be given to IoFreeMdl; NULL: no memory. secondary, charge, irp: not used. */
+/*
+ * An MDL for length bytes at va, to be given to IoFreeMdl; NULL: no memory.
+ * secondary  in: irp gets it behind those that it has; else as the first, which forgets them
+ * charge     in: not used
+ * irp        in, may be NULL: MdlAddress
+ */
 PMDL IoAllocateMdl(PVOID va, ULONG length, BOOLEAN secondary, BOOLEAN charge, struct _IRP *irp);
 /* mdl: of IoAllocateMdl, or NULL; not those that it is chained to. */
 VOID IoFreeMdl(PMDL mdl);

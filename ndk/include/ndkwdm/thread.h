@@ -45,6 +45,28 @@ NTSTATUS PsGetThreadExitStatus(PETHREAD thread);
 /* The number of the calling thread, as the system has it. */
 HANDLE PsGetCurrentThreadId(void);
 
+/*
+ * The calling thread's object: of a system thread that which ObReferenceObjectByHandle gives; of another thread one
+ * that lives as long as the thread.
+ */
+PETHREAD PsGetCurrentThread(void);
+/* The same. */
+PKTHREAD KeGetCurrentThread(void);
+
+#define LOW_PRIORITY          0
+#define LOW_REALTIME_PRIORITY 16
+#define HIGH_PRIORITY         31
+
+/*
+ * A thread begins with priority 8. Each step up from there makes its nice value less by 4, until it is -20; each step
+ * down makes it more, until it is 19. Where the system does not let it rise (RLIMIT_NICE, CAP_SYS_NICE), or priority is
+ * not one from 1 to HIGH_PRIORITY, nothing changes, and the log says why.
+ * Returns the priority before.
+ */
+KPRIORITY KeSetPriorityThread(PKTHREAD thread, KPRIORITY priority);
+/* What the last KeSetPriorityThread that succeeded set. */
+KPRIORITY KeQueryPriorityThread(PKTHREAD thread);
+
 /* What ObReferenceObjectByHandle takes, since threads are the only objects with handles. */
 extern POBJECT_TYPE *PsThreadType;
 

@@ -50,7 +50,7 @@ BOOLEAN KeCancelTimer(PKTIMER timer);
 BOOLEAN KeReadStateTimer(PKTIMER timer);
 
 /*
- * Passive. Sleeps.
+ * Below DISPATCH_LEVEL. Sleeps.
  * mode, alertable  in: not used
  * interval         in: as due of KeSetTimerEx; 0: other threads run first
  * Returns STATUS_SUCCESS.

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* test_primitives.c - levels, locks, events, deferred work and pool memory of ndkwdm.h. */
-#include "tests/unit/util/cmocka_test.h"
+#include "tests/support/signal_of.h"
 #include "tests/support/spec_codes.h"
+#include "tests/unit/util/cmocka_test.h"
 
 #include <ndkwdm.h>
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { TAG = 0x54657374 };
@@ -33,27 +31,6 @@ static NTSTATUS wait_for(PRKEVENT event, LONGLONG timeout)
 static void wait_for_ever(PRKEVENT event)
 {
     assert_int_equal(KeWaitForSingleObject(event, Executive, KernelMode, FALSE, NULL), 0);
-}
-
-/* Runs it in a child without a core file; the signal that ended it, 0: it returned. */
-static int signal_of(void (*run)(void))
-{
-    pid_t child = fork();
-    int status;
-
-    if (!child) {
-        struct rlimit none = { 0, 0 };
-
-        setrlimit(RLIMIT_CORE, &none);
-        signal(SIGABRT, SIG_DFL);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(1);
-        run();
-        _exit(0);
-    }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 static void levels_rise_and_fall(void **state)

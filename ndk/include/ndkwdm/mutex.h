@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* mutex.h - fast mutexes, a part of ndkwdm.h. */
+#ifndef NDKWDM_MUTEX_H
+#define NDKWDM_MUTEX_H
+
+#include <ndkwdm/level.h>
+#include <ndkwdm/thread.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The members are the library's. */
+typedef struct _FAST_MUTEX {
+    LONG Count;
+    PKTHREAD Owner;
+    ULONG Contention;
+    DECLSPEC_ALIGN(8) KEVENT Event;
+    ULONG OldIrql;
+} FAST_MUTEX, *PFAST_MUTEX;
+
+/* mutex out: free. */
+VOID ExInitializeFastMutex(PFAST_MUTEX mutex);
+/*
+ * Below DISPATCH_LEVEL. Takes it, and raises the thread to APC_LEVEL; a thread that finds it taken sleeps. The program
+ * ends if the thread has it already.
+ */
+VOID ExAcquireFastMutex(PFAST_MUTEX mutex);
+/* Undoes both. */
+VOID ExReleaseFastMutex(PFAST_MUTEX mutex);
+/* As ExAcquireFastMutex, but without a wait. FALSE: it is taken, and the level stays. */
+BOOLEAN ExTryToAcquireFastMutex(PFAST_MUTEX mutex);
+/* The first two without a change of level. */
+VOID ExAcquireFastMutexUnsafe(PFAST_MUTEX mutex);
+VOID ExReleaseFastMutexUnsafe(PFAST_MUTEX mutex);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
