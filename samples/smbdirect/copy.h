@@ -96,6 +96,39 @@ void copy_sum_free(struct copy_sum *sum);
 /* In hexadecimal digits. Returns text. */
 const char *copy_sum_text(const uint8_t checksum[COPY_CHECKSUM], char text[2 * COPY_CHECKSUM + 1]);
 
+/* ---- copy_worker.c: a thread that reads, writes and hashes, so that the connection's thread does not ---- */
+
+struct copy_worker;
+
+enum copy_way { COPY_FROM_FILE, COPY_TO_FILE };
+
+/* A piece of the file. */
+struct copy_job {
+    void *data;
+    uint32_t length;
+    uint64_t offset;
+    /* The worker's: */
+    struct copy_job *next;
+    int error;
+    bool ended;
+};
+
+/* One thread has a worker and calls the functions below. NULL: no memory, or no thread. */
+struct copy_worker *copy_worker_start(void);
+/* As copy_worker_drop; then the thread has ended. */
+void copy_worker_stop(struct copy_worker *worker);
+/* A new file, with a new checksum. There are no jobs. */
+void copy_worker_begin(struct copy_worker *worker, int fd, enum copy_way way);
+/* The job and its data are the worker's until it has ended. Jobs follow each other in the file. */
+void copy_worker_give(struct copy_worker *worker, struct copy_job *job);
+bool copy_worker_has_ended(struct copy_worker *worker, const struct copy_job *job);
+/* Waits until it has. Returns 0, or the error (copy_error_text) of the first job that failed. */
+int copy_worker_await(struct copy_worker *worker, const struct copy_job *job);
+/* Jobs that have not begun are not done; returns when there is none. */
+void copy_worker_drop(struct copy_worker *worker);
+/* Of all jobs of the file. There is none left. */
+void copy_worker_sum(struct copy_worker *worker, uint8_t checksum[COPY_CHECKSUM]);
+
 /* ---- copy_progress.c ---- */
 
 /* One file on its way: a line that changes where standard error is a terminal; a line that stays at the end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy_client.c - the client: files one after the other, each in pieces, with several requests under way.
+ * copy_client.c - the client: files one after the other, each in pieces (copy_client_pieces.c).
  */
-#include "copy.h"
+#include "copy_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,36 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The end of a step: a success; a failure of this file; the end of the connection. */
-enum outcome { WELL, FILE_FAILED, ENDED };
-
-/* A request under way. */
-struct slot {
-    SMBD_BUFFER *buffer;
-    struct copy_header request;
-};
-
-struct client {
-    const struct copy_options *options;
-    SMBD_ADAPTER *adapter;
-    SMBD_CONNECTION *connection;
-    char server[COPY_ADDRESS_TEXT];
-    struct slot slots[COPY_PIPELINE]; /* a ring */
-    unsigned first, count;
-    uint32_t next_id;
-    bool rdma;            /* both adapters register memory for it */
-    uint32_t inline_most; /* pieces up to this size go in messages */
-    uint8_t *piece;       /* of COPY_INLINE_PIECE bytes */
-    int directory;        /* for fetched files */
-    char failure[512];    /* of the file, in words */
-    /* The file: */
-    int fd;
-    uint64_t size, next;
-    struct copy_sum sum;
-    struct copy_progress progress;
-};
-
-static enum outcome file_failed(struct client *client, const char *text)
+enum outcome copy_client_failed(struct client *client, const char *text)
 {
     if (!client->failure[0])
         snprintf(client->failure, sizeof(client->failure), "%s", text);
@@ -66,7 +37,7 @@ static enum outcome not_sent(struct client *client)
     return ENDED;
 }
 
-static enum outcome ask(
+enum outcome copy_client_ask(
     struct client *client, struct copy_header *request, const void *tail, uint32_t length)
 {
     request->Magic = COPY_MAGIC;
@@ -77,13 +48,15 @@ static enum outcome ask(
     return not_sent(client);
 }
 
-/* The answer to the request of that id, whose tail is in *out, which SmbdFreeMessage frees; not where ENDED. */
-static enum outcome take_answer(
-    struct client *client, uint32_t id, SMBD_MESSAGE **out, struct copy_header *answer)
+enum outcome copy_client_answer(
+    struct client *client, uint32_t id, bool wait, SMBD_MESSAGE **out, struct copy_header *answer)
 {
+    NTSTATUS status = SmbdReceive(client->connection, wait, out);
     char text[sizeof(client->failure)];
 
-    if (!NT_SUCCESS(SmbdReceive(client->connection, TRUE, out)))
+    if (status == STATUS_TIMEOUT)
+        return NOT_YET;
+    if (!NT_SUCCESS(status))
         return ENDED;
     memset(answer, 0, sizeof(*answer));
     if ((*out)->Length >= sizeof(*answer))
@@ -98,183 +71,20 @@ static enum outcome take_answer(
         return WELL;
     snprintf(text, sizeof(text), "the server says: %.*s", (int)answer->Tail,
         (const char *)(*out)->Data + sizeof(*answer));
-    return file_failed(client, text);
+    return copy_client_failed(client, text);
 }
 
 /* A request without pieces, and its answer. */
 static enum outcome ask_and_wait(struct client *client, struct copy_header *request,
     const void *tail, uint32_t length, struct copy_header *answer)
 {
-    enum outcome outcome = ask(client, request, tail, length);
+    enum outcome outcome = copy_client_ask(client, request, tail, length);
     SMBD_MESSAGE *message;
 
     if (outcome == WELL)
-        outcome = take_answer(client, request->Id, &message, answer);
+        outcome = copy_client_answer(client, request->Id, true, &message, answer);
     if (outcome != ENDED)
         SmbdFreeMessage(message);
-    return outcome;
-}
-
-/* ---- pieces ---- */
-
-/* Reads a piece that is to be sent from the file. */
-static enum outcome load(struct client *client, const struct copy_header *request, void *data)
-{
-    int error = copy_read(client->fd, data, request->Length, request->Offset);
-
-    if (error)
-        return file_failed(client, copy_error_text(error));
-    copy_sum_add(&client->sum, data, request->Length);
-    return WELL;
-}
-
-/* Writes a fetched piece into the file. */
-static enum outcome store(
-    struct client *client, const struct copy_header *request, const void *data)
-{
-    int error = copy_write(client->fd, data, request->Length, request->Offset);
-
-    if (error)
-        return file_failed(client, copy_error_text(error));
-    copy_sum_add(&client->sum, data, request->Length);
-    return WELL;
-}
-
-static enum outcome connection_failed(NTSTATUS status)
-{
-    return NT_SUCCESS(status) ? WELL : ENDED;
-}
-
-static enum outcome start_by_rdma(struct client *client, struct slot *slot)
-{
-    struct copy_header *request = &slot->request;
-    bool get = request->Command == COPY_READ;
-    enum outcome outcome = WELL;
-
-    if (!get)
-        outcome = load(client, request, SmbdBufferMemory(slot->buffer));
-    if (outcome != WELL)
-        return outcome;
-    if (SmbdInvalidates(client->adapter))
-        request->Flags = COPY_INVALIDATE;
-    outcome = connection_failed(
-        SmbdExpose(client->connection, slot->buffer, request->Length, get, &request->Descriptor));
-    return outcome == WELL ? ask(client, request, NULL, 0) : outcome;
-}
-
-static enum outcome start_in_messages(struct client *client, struct slot *slot)
-{
-    struct copy_header *request = &slot->request;
-    enum outcome outcome;
-
-    request->Flags = COPY_INLINE;
-    if (request->Command == COPY_READ)
-        return ask(client, request, NULL, 0);
-    outcome = load(client, request, client->piece);
-    return outcome == WELL ? ask(client, request, client->piece, request->Length) : outcome;
-}
-
-static enum outcome prepare_slot(struct client *client, struct slot *slot, uint32_t piece)
-{
-    NTSTATUS status = STATUS_SUCCESS;
-    char text[64];
-
-    if (!slot->buffer && client->rdma)
-        status = SmbdCreateBuffer(client->connection, piece, &slot->buffer);
-    if (NT_SUCCESS(status))
-        return WELL;
-    return file_failed(client, copy_status_text(status, text, sizeof(text)));
-}
-
-static uint32_t least(uint32_t one, uint32_t other)
-{
-    return one < other ? one : other;
-}
-
-/* The largest piece that goes in messages; peers reassemble at least 128 KiB. */
-static uint32_t inline_most(const struct client *client)
-{
-    return least(SmbdLongestSend(client->connection) - (uint32_t)sizeof(struct copy_header),
-        COPY_INLINE_PIECE);
-}
-
-static uint32_t piece_most(const struct client *client)
-{
-    return client->rdma ? least(SmbdAgreed(client->connection)->MaxReadWriteSize, COPY_PIECE)
-                        : inline_most(client);
-}
-
-static enum outcome start_piece(struct client *client, enum copy_command command)
-{
-    struct slot *slot = &client->slots[(client->first + client->count) % COPY_PIPELINE];
-    uint32_t most = piece_most(client);
-    uint64_t rest = client->size - client->next;
-    enum outcome outcome = prepare_slot(client, slot, most);
-
-    if (outcome != WELL)
-        return outcome;
-    slot->request = (struct copy_header){ .Command = (uint16_t)command,
-        .Offset = client->next,
-        .Length = rest < most ? (uint32_t)rest : most };
-    if (!client->rdma || slot->request.Length <= client->inline_most)
-        outcome = start_in_messages(client, slot);
-    else
-        outcome = start_by_rdma(client, slot);
-    if (outcome != WELL)
-        return outcome;
-    client->next += slot->request.Length;
-    client->count++;
-    return WELL;
-}
-
-/* Takes the answer to the oldest request. The peer's access to its memory ends before this end reads it. */
-static enum outcome finish_piece(struct client *client)
-{
-    struct slot *slot = &client->slots[client->first];
-    const struct copy_header *request = &slot->request;
-    bool in_message = request->Flags & COPY_INLINE;
-    struct copy_header answer;
-    SMBD_MESSAGE *message;
-    enum outcome outcome = take_answer(client, request->Id, &message, &answer);
-
-    if (outcome == ENDED)
-        return ENDED;
-    client->first = (client->first + 1) % COPY_PIPELINE;
-    client->count--;
-    if (!in_message && !NT_SUCCESS(SmbdHide(client->connection, slot->buffer))) {
-        SmbdFreeMessage(message);
-        return ENDED;
-    }
-    if (outcome == WELL && request->Command == COPY_READ) {
-        if (in_message && answer.Tail != request->Length)
-            outcome = file_failed(client, "the server sent another piece than was asked for");
-        else
-            outcome = store(client, request,
-                in_message ? message->Data + sizeof(answer) : SmbdBufferMemory(slot->buffer));
-    }
-    SmbdFreeMessage(message);
-    if (outcome == WELL)
-        copy_progress_add(&client->progress, request->Length);
-    return outcome;
-}
-
-/* After a failure it sends no more requests, but takes every answer. */
-static enum outcome move_pieces(struct client *client, enum copy_command command)
-{
-    enum outcome outcome = WELL;
-
-    while (client->count || (outcome == WELL && client->next < client->size)) {
-        enum outcome step;
-
-        if (outcome == WELL && client->next < client->size && client->count < COPY_PIPELINE)
-            step = start_piece(client, command);
-        else
-            step = finish_piece(client);
-        if (step == ENDED)
-            return ENDED;
-        if (outcome == WELL)
-            outcome = step;
-    }
     return outcome;
 }
 
@@ -284,7 +94,6 @@ static void begin_file(struct client *client, const char *name, uint64_t size)
 {
     client->size = size;
     client->next = 0;
-    copy_sum_reset(&client->sum);
     copy_progress_begin(&client->progress, name, size, client->options->quiet);
 }
 
@@ -298,13 +107,13 @@ static enum outcome put_open(struct client *client, const char *path)
     begin_file(client, path, client->size);
     outcome = ask_and_wait(client, &put, name, (uint32_t)strlen(name), &answer);
     if (outcome == WELL)
-        outcome = move_pieces(client, COPY_WRITE);
+        outcome = copy_client_move(client, COPY_WRITE);
     if (outcome != WELL)
         return outcome;
-    copy_sum_end(&client->sum, end.Checksum);
+    copy_worker_sum(client->worker, end.Checksum);
     outcome = ask_and_wait(client, &end, NULL, 0, &answer);
     if (outcome == WELL && memcmp(answer.Checksum, end.Checksum, COPY_CHECKSUM))
-        outcome = file_failed(client, "the server's checksum differs");
+        outcome = copy_client_failed(client, "the server's checksum differs");
     if (outcome == WELL)
         copy_progress_end(&client->progress, "sent", end.Checksum);
     return outcome;
@@ -312,26 +121,27 @@ static enum outcome put_open(struct client *client, const char *path)
 
 static enum outcome put(struct client *client, const char *path)
 {
+    int fd = copy_open_source(AT_FDCWD, path, &client->size);
     enum outcome outcome;
 
-    client->fd = copy_open_source(AT_FDCWD, path, &client->size);
-    if (client->fd < 0)
-        return file_failed(client, copy_error_text(client->fd));
+    if (fd < 0)
+        return copy_client_failed(client, copy_error_text(fd));
+    copy_worker_begin(client->worker, fd, COPY_FROM_FILE);
     outcome = put_open(client, path);
-    close(client->fd);
+    close(fd);
     return outcome;
 }
 
 static enum outcome fetch(struct client *client, uint8_t *checksum)
 {
     struct copy_header end = { .Command = COPY_END }, answer;
-    enum outcome outcome = move_pieces(client, COPY_READ);
+    enum outcome outcome = copy_client_move(client, COPY_READ);
 
     if (outcome == WELL)
         outcome = ask_and_wait(client, &end, NULL, 0, &answer);
-    copy_sum_end(&client->sum, checksum);
+    copy_worker_sum(client->worker, checksum);
     if (outcome == WELL && memcmp(answer.Checksum, checksum, COPY_CHECKSUM))
-        outcome = file_failed(client, "the checksums differ: not kept");
+        outcome = copy_client_failed(client, "the checksums differ: not kept");
     return outcome;
 }
 
@@ -344,17 +154,17 @@ static enum outcome get(struct client *client, const char *name)
     int error;
 
     if (!copy_name_allowed(name, strlen(name)))
-        return file_failed(client, "a name without a directory is needed");
+        return copy_client_failed(client, "a name without a directory is needed");
     outcome = ask_and_wait(client, &request, name, (uint32_t)strlen(name), &answer);
     if (outcome != WELL)
         return outcome;
     if ((error = copy_target_open(&target, client->directory, name)))
-        return file_failed(client, copy_error_text(error));
-    client->fd = target.fd;
+        return copy_client_failed(client, copy_error_text(error));
+    copy_worker_begin(client->worker, target.fd, COPY_TO_FILE);
     begin_file(client, name, answer.Size);
     outcome = fetch(client, checksum);
     if (outcome == WELL && (error = copy_target_keep(&target)))
-        outcome = file_failed(client, copy_error_text(error));
+        outcome = copy_client_failed(client, copy_error_text(error));
     copy_target_drop(&target);
     if (outcome == WELL)
         copy_progress_end(&client->progress, "fetched", checksum);
@@ -425,7 +235,9 @@ static int connect_and_copy(
     /* If either end lacks fast registration, the negotiation results in 0. */
     client->rdma =
         SmbdAgreed(client->connection)->MaxReadWriteSize && !client->options->in_messages;
-    client->inline_most = least(info->LargeRequestThreshold, inline_most(client));
+    client->inline_most = copy_client_inline_most(client);
+    if (client->inline_most > info->LargeRequestThreshold)
+        client->inline_most = info->LargeRequestThreshold;
     result = copy_all(client, files, count);
     SmbdClose(client->connection);
     return result;
@@ -467,14 +279,14 @@ int copy_files(const struct copy_options *options, char **files, int count)
         copy_say("%s: %s", options->directory, strerror(errno));
         return 1;
     }
-    client.piece = malloc(COPY_INLINE_PIECE);
-    if (client.piece && copy_sum_init(&client.sum)) {
+    client.worker = copy_worker_start();
+    if (client.worker) {
         result = open_and_copy(&client, files, count);
-        copy_sum_free(&client.sum);
+        copy_client_free_slots(&client);
+        copy_worker_stop(client.worker);
     } else {
-        copy_say("out of memory");
+        copy_say("no memory or no thread for the files");
     }
-    free(client.piece);
     close(client.directory);
     return result;
 }

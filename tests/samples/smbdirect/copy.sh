@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: copy.sh SMBDCOPY SCENARIO [ADDRESS]
 # RUDE: the program of rude.c, for the scenarios that begin with "rude"; NAME: the host that clients are given in the
-# place of the server's address
+# place of the server's address; FAULTS: the library of file_faults.c, for server and clients
 # A server and clients of smbdcopy in processes of their own. The scenarios are the functions scenario_*.
 set -euo pipefail
 program=$1 scenario=$2 address=${3:-127.0.0.1}
@@ -12,7 +12,7 @@ mkdir "$scratch/store" "$scratch/in" "$scratch/out"
 # start_server: where it listens is $server, its process $pid, what it says server.log.
 start_server() {
     local deadline=$((SECONDS + 60))
-    "$program" -s "$scratch/store" "$address:0" 2> "$scratch/server.log" &
+    LD_PRELOAD=${LD_PRELOAD:-}${FAULTS:+:$FAULTS} "$program" -s "$scratch/store" "$address:0" 2> "$scratch/server.log" &
     pid=$!
     until grep -q 'listening on ' "$scratch/server.log"; do
         kill -0 $pid 2> /dev/null || fail "the server ended before it listened"
@@ -32,7 +32,8 @@ stop_server() {
 client() {
     local expected=$1 status=0
     shift
-    timeout 120 "$program" -c "$server" "$@" > "$scratch/client.log" 2>&1 || status=$?
+    LD_PRELOAD=${LD_PRELOAD:-}${FAULTS:+:$FAULTS} timeout 120 "$program" -c "$server" "$@" \
+        > "$scratch/client.log" 2>&1 || status=$?
     [ $status = "$expected" ] || fail "client $*: status $status, not $expected"
 }
 
@@ -261,6 +262,17 @@ scenario_server_stopped() {
     [ $status = 1 ] || fail "client: status $status"
     says server "this side is ending: STATUS_CANCELLED\$"
     holds out
+    rm "$scratch/store/large"
+    large in
+    start_server
+    begin_client "$scratch/in/large"
+    stop_server
+    status=0
+    wait $running || status=$?
+    [ $status = 1 ] || fail "client: status $status"
+    says server "this side is ending: STATUS_CANCELLED\$"
+    says server "large: incomplete: not kept\$"
+    holds store
 }
 
 # The server may not write so much: it says so, and goes on.
@@ -277,6 +289,65 @@ scenario_no_room() {
     client 0 "$scratch/in/g"
     same g store
     holds store g
+    stop_server
+}
+
+# The client may not.
+scenario_no_room_here() {
+    start_server
+    input f 3000000
+    input g 1000
+    client 0 "$scratch/in/f" "$scratch/in/g"
+    trap '' XFSZ
+    ulimit -S -f 1000 # KiB
+    for option in -q -i; do
+        client 1 $option -g -o "$scratch/out" f g
+        says client "^smbdcopy: f: File too large\$"
+        same g out
+        holds out g
+    done
+    ulimit -S -f unlimited
+    stop_server
+}
+
+# An error in the middle of a file reaches the other side in words; the next file is copied all the same.
+scenario_file_faults() {
+    local option
+    input f 9000000
+    input g 1000
+    start_server
+    client 0 "$scratch/in/f"
+    for option in -q -i; do
+        FAULT=pread:5000000 client 1 $option "$scratch/in/f" "$scratch/in/g"
+        says client "in/f: Input/output error\$"
+        same g store
+        rm "$scratch/store/g"
+        FAULT=pwrite:5000000 client 1 $option -g -o "$scratch/out" f
+        says client "^smbdcopy: f: Input/output error\$"
+        holds out
+        holds store f
+    done
+    stop_server
+    export FAULT=pwrite:5000000
+    start_server
+    unset FAULT
+    for option in -q -i; do
+        client 1 $option "$scratch/in/f" "$scratch/in/g"
+        says client "in/f: the server says: Input/output error\$"
+        says server "f: not stored: Input/output error\$"
+        same g store
+        same f store # that of before
+    done
+    stop_server
+    export FAULT=pread:5000000
+    start_server
+    unset FAULT
+    for option in -q -i; do
+        client 1 $option -g -o "$scratch/out" f g
+        says client "^smbdcopy: f: the server says: Input/output error\$"
+        same g out
+        holds out g
+    done
     stop_server
 }
 
