@@ -4,8 +4,9 @@
 
 static const WSK_CLIENT_DISPATCH ClientDispatch = { .Version = MAKE_WSK_VERSION(1, 0) };
 
-/* Any version of the first major one will do; the highest is opened. */
+/* Any version of the first major one will do; that of the second, where there is one, says more. */
 static const NDK_VERSION LeastVersion = { .Major = 1, .Minor = 1 };
+static const NDK_VERSION SecondVersion = { .Major = 2, .Minor = 0 };
 
 static NTSTATUS CaptureProvider(SMBD_ADAPTER *Adapter)
 {
@@ -58,6 +59,23 @@ static NTSTATUS Prepare(SMBD_ADAPTER *Adapter)
     return STATUS_SUCCESS;
 }
 
+/* An adapter that has the last minor version of the first major one has the second, or need not be asked. */
+static NTSTATUS Open(SMBD_ADAPTER *Adapter, NET_IFINDEX Index)
+{
+    const WSK_PROVIDER_NDK_DISPATCH *Ndk = &Adapter->Ndk;
+    PWSK_CLIENT Client = Adapter->Provider.Client;
+    NDK_ADAPTER *Second;
+    NTSTATUS Status = Ndk->WskOpenNdkAdapter(Client, LeastVersion, Index, &Adapter->Adapter);
+
+    if (!NT_SUCCESS(Status) || Adapter->Adapter->Header.Version.Minor < 2)
+        return Status;
+    if (NT_SUCCESS(Ndk->WskOpenNdkAdapter(Client, SecondVersion, Index, &Second))) {
+        Ndk->WskCloseNdkAdapter(Client, Adapter->Adapter);
+        Adapter->Adapter = Second;
+    }
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Opened)
 {
     SMBD_ADAPTER *Adapter = ExAllocatePool2(POOL_FLAG_NON_PAGED, sizeof(*Adapter), SMBD_TAG);
@@ -70,8 +88,7 @@ NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Opened)
         ExFreePoolWithTag(Adapter, SMBD_TAG);
         return Status;
     }
-    Status = Adapter->Ndk.WskOpenNdkAdapter(
-        Adapter->Provider.Client, LeastVersion, Index, &Adapter->Adapter);
+    Status = Open(Adapter, Index);
     if (NT_SUCCESS(Status)) {
         Status = Prepare(Adapter);
         if (NT_SUCCESS(Status)) {

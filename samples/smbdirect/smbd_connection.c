@@ -265,14 +265,18 @@ static NTSTATUS Connect(
 {
     NDK_CONNECTOR *Connector = Connection->Connector;
     const NDK_ADAPTER_INFO *Info = &Connection->Adapter->Info;
+    ULONG Inbound = Least(READS, Info->MaxInboundReadLimit);
+    ULONG Outbound = Least(READS, Info->MaxOutboundReadLimit);
+    SMBD_READ_DEPTHS Depths;
+    ULONG Length = SmbdOwnDepths(Connection->Adapter, Inbound, Outbound, &Depths);
     NTSTATUS Status;
     SMBD_CALL Call;
 
     SmbdBeginCall(&Call);
-    Status = SmbdEndCall(&Call,
-        Connector->Dispatch->NdkConnect(Connector, Connection->Qp, (PSOCKADDR)Local, AddressLength,
-            (PSOCKADDR)Remote, AddressLength, Least(READS, Info->MaxInboundReadLimit),
-            Least(READS, Info->MaxOutboundReadLimit), NULL, 0, SmbdRequestEnded, &Call));
+    Status = SmbdEndCall(
+        &Call, Connector->Dispatch->NdkConnect(Connector, Connection->Qp, (PSOCKADDR)Local,
+                   AddressLength, (PSOCKADDR)Remote, AddressLength, Inbound, Outbound,
+                   Length ? &Depths : NULL, Length, SmbdRequestEnded, &Call));
     if (!NT_SUCCESS(Status))
         return SmbdFail(Connection, Status, "no connection");
     SmbdBeginCall(&Call);
@@ -316,14 +320,19 @@ NTSTATUS SmbdAccept(SMBD_CONNECTION *Connection)
 {
     NDK_CONNECTOR *Connector = Connection->Connector;
     const NDK_ADAPTER_INFO *Info = &Connection->Adapter->Info;
+    ULONG Inbound = Least(READS, Info->MaxInboundReadLimit);
+    ULONG Outbound = Least(READS, Info->MaxOutboundReadLimit);
+    SMBD_READ_DEPTHS Depths;
+    ULONG Length = 0;
     NTSTATUS Status;
     SMBD_CALL Call;
 
+    if (SmbdPeerDepths(Connection->Adapter, Connector, &Outbound))
+        Length = SmbdOwnDepths(Connection->Adapter, Inbound, Outbound, &Depths);
     SmbdBeginCall(&Call);
     Status = SmbdEndCall(&Call,
-        Connector->Dispatch->NdkAccept(Connector, Connection->Qp,
-            Least(READS, Info->MaxInboundReadLimit), Least(READS, Info->MaxOutboundReadLimit), NULL,
-            0, Disconnected, Connection, SmbdRequestEnded, &Call));
+        Connector->Dispatch->NdkAccept(Connector, Connection->Qp, Inbound, Outbound,
+            Length ? &Depths : NULL, Length, Disconnected, Connection, SmbdRequestEnded, &Call));
     if (!NT_SUCCESS(Status))
         return SmbdFail(Connection, Status, "the connection could not be accepted");
     Connection->Connected = TRUE;

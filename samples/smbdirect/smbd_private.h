@@ -147,6 +147,14 @@ VOID SmbdFreeMessages(SMBD_CONNECTION *Connection);
 NTSTATUS SmbdNegotiateActive(SMBD_CONNECTION *Connection);
 NTSTATUS SmbdNegotiatePassive(SMBD_CONNECTION *Connection);
 
+/* ----- smbd_depths.c ----- */
+
+/* Depths out: for the peer. Returns its length; 0: the transport has its own way, and none is sent. */
+ULONG SmbdOwnDepths(
+    const SMBD_ADAPTER *Adapter, ULONG Inbound, ULONG Outbound, SMBD_READ_DEPTHS *Depths);
+/* Outbound in, out: cut to what the peer serves. FALSE: it has said nothing, and wants no answer. */
+BOOLEAN SmbdPeerDepths(const SMBD_ADAPTER *Adapter, NDK_CONNECTOR *Connector, ULONG *Outbound);
+
 /* ----- smbd_queue.c: completion queues ----- */
 
 NTSTATUS SmbdCreateQueues(SMBD_CONNECTION *Connection);

@@ -62,8 +62,14 @@ typedef struct _SMBD_DESCRIPTOR {
     ULONG Length;
 } SMBD_DESCRIPTOR;
 
+/* [MS-SMBD] 6.1, of iWARP alone: Reads in flight that the sender serves, and posts. Big-endian, unlike the rest. */
+typedef struct _SMBD_READ_DEPTHS {
+    ULONG Inbound, Outbound;
+} SMBD_READ_DEPTHS;
+
 _Static_assert(sizeof(SMBD_NEGOTIATE_REQUEST) == 20 && sizeof(SMBD_NEGOTIATE_RESPONSE) == 32 &&
-                   sizeof(SMBD_DATA_TRANSFER) == 20 && sizeof(SMBD_DESCRIPTOR) == 16,
+                   sizeof(SMBD_DATA_TRANSFER) == 20 && sizeof(SMBD_DESCRIPTOR) == 16 &&
+                   sizeof(SMBD_READ_DEPTHS) == 8,
     "as on the wire");
 
 #endif

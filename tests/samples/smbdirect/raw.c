@@ -134,8 +134,24 @@ static void post_receives(struct side *side)
 
 void raw_connect(struct scene *scene)
 {
+    raw_connect_with(scene, NULL, 0);
+}
+
+ULONG raw_private_data(struct scene *scene, UCHAR data[64])
+{
+    NDK_CONNECTOR *connector = scene->peer->connector;
+    ULONG length = 64;
+
+    assert_int_equal(
+        connector->Dispatch->NdkGetConnectionData(connector, NULL, NULL, data, &length), 0);
+    return length;
+}
+
+void raw_connect_with(struct scene *scene, const void *data, ULONG length)
+{
     post_receives(scene->peer);
-    assert_int_equal(start_connect(scene->peer, &scene->address, NULL, 0), SPEC_STATUS_PENDING);
+    assert_int_equal(
+        start_connect(scene->peer, &scene->address, data, length), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(scene->peer), 0);
     assert_int_equal(start_complete(scene->peer), SPEC_STATUS_PENDING);
     assert_int_equal(outcome(scene->peer), 0);

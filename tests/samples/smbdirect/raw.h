@@ -39,6 +39,10 @@ int scene_tear_down(void **state);
 void library_listen(struct scene *scene);
 /* The raw peer connects to it; its Receives are posted. */
 void raw_connect(struct scene *scene);
+/* The same with private data. */
+void raw_connect_with(struct scene *scene, const void *data, ULONG length);
+/* What the library gave the raw peer when it connected or accepted; returns its length. */
+ULONG raw_private_data(struct scene *scene, UCHAR data[64]);
 /* The same, and negotiates, asking for 8 credits and granting none. */
 void raw_negotiate(struct scene *scene);
 

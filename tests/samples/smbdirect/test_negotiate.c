@@ -61,6 +61,66 @@ static void a_peer_may_be_small(void **state)
     assert_int_equal(response.MaxReceiveSize, 128);
 }
 
+/* ---- iWARP's private data: [MS-SMBD] 6.1; a server answers who sends it, as ksmbd does ---- */
+
+static const UCHAR sixteen_each[8] = { 0, 0, 0, 16, 0, 0, 0, 16 };
+
+static void says_in_answer(struct scene *scene, const void *data, ULONG length, ULONG outbound)
+{
+    const UCHAR wanted[8] = { 0, 0, 0, 16, 0, 0, 0, (UCHAR)outbound };
+    UCHAR said[64];
+
+    library_listen(scene);
+    raw_connect_with(scene, data, length);
+    assert_int_equal(raw_private_data(scene, said), outbound ? 8 : 0);
+    assert_memory_equal(said, wanted, outbound ? 8 : 0);
+    raw_send(scene, &good, 20);
+    assert_int_equal(raw_receive(scene, said, sizeof(said)), 32);
+}
+
+static void a_peer_that_says_no_depths_gets_none(void **state)
+{
+    says_in_answer(*state, NULL, 0, 0);
+}
+
+static void too_short_depths_are_none(void **state)
+{
+    says_in_answer(*state, sixteen_each, 7, 0);
+}
+
+/* No more Reads than the peer serves. */
+static void a_peers_depths_count(void **state)
+{
+    says_in_answer(*state, (UCHAR[8]){ 0, 0, 0, 3, 0, 0, 0, 9 }, 8, 3);
+}
+
+/* Larger ones do not: also those of old clients of Linux, which send them little-endian. */
+static void large_depths_do_not(void **state)
+{
+    says_in_answer(*state, (UCHAR[8]){ 32, 0, 0, 0, 1, 0, 0, 0 }, 8, 16);
+}
+
+static void zeros_do_not(void **state)
+{
+    says_in_answer(*state, (UCHAR[8]){ 0 }, 8, 16);
+}
+
+/* What follows is the upper layer's. */
+static void more_data_may_follow(void **state)
+{
+    says_in_answer(*state, (UCHAR[20]){ 0, 0, 0, 2, 0, 0, 0, 2, 9 }, 20, 2);
+}
+
+static void the_active_side_says_its_depths(void **state)
+{
+    struct scene *scene = *state;
+    UCHAR said[64];
+
+    library_connect(scene);
+    assert_int_equal(raw_private_data(scene, said), 8);
+    assert_memory_equal(said, sixteen_each, 8);
+}
+
 static void another_version_is_refused(void **state)
 {
     const SMBD_NEGOTIATE_REQUEST later = { 0x0101, 0x0200, 0, 100, 1024, 1024, 131072 };
@@ -310,6 +370,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(a_request_is_answered),
         test(a_peer_may_be_small),
+        test(a_peer_that_says_no_depths_gets_none),
+        test(too_short_depths_are_none),
+        test(a_peers_depths_count),
+        test(large_depths_do_not),
+        test(zeros_do_not),
+        test(more_data_may_follow),
+        test(the_active_side_says_its_depths),
         test(another_version_is_refused),
         test(rubbish_is_refused),
         test(a_request_cut_short_is_refused),
