@@ -33,13 +33,14 @@ typedef struct _SMBD_PARAMETERS {
     ULONG MaxSendSize;       /* of one message on the wire */
     ULONG MaxReceiveSize;    /* the same; 2 pages at most */
     ULONG MaxFragmentedSize; /* of a received message after reassembly */
-    ULONG MaxReadWriteSize;  /* of what one descriptor describes; 0: an end cannot register */
-    ULONG Buffers;           /* how many SmbdCreateBuffer can make */
-    ULONG KeepAliveMs;       /* silence after which this end asks the peer for a sign of life */
-    ULONG ResponseMs;        /* for its answer to that */
-    ULONG CreditMs;          /* for the peer to grant a credit where this end needs one to send */
-    ULONG NegotiateMs;       /* active side: for the peer's answer to the negotiation */
-    ULONG RequestMs;         /* passive side: for the peer to begin it */
+    ULONG
+    MaxReadWriteSize;  /* of what one descriptor describes; 0: the active side cannot register */
+    ULONG Buffers;     /* how many SmbdCreateBuffer can make */
+    ULONG KeepAliveMs; /* silence after which this end asks the peer for a sign of life */
+    ULONG ResponseMs;  /* for its answer to that */
+    ULONG CreditMs;    /* for the peer to grant a credit where this end needs one to send */
+    ULONG NegotiateMs; /* active side: for the peer's answer to the negotiation */
+    ULONG RequestMs;   /* passive side: for the peer to begin it */
 } SMBD_PARAMETERS;
 
 /* The defaults of Windows. */
@@ -158,7 +159,8 @@ VOID SmbdFreeMessage(SMBD_MESSAGE *Message);
  * Makes memory that one connection exposes to its peer, or moves to and from memory that the peer exposes.
  * Length  in: MaxReadWriteSize of the agreed parameters at most
  * Buffer  out: freed by SmbdClose
- * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter has no fast registration; STATUS_INVALID_BUFFER_SIZE;
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter of an active side has no fast registration, so that it
+ * cannot expose memory; STATUS_INVALID_BUFFER_SIZE;
  * STATUS_INSUFFICIENT_RESOURCES, also: more than the parameters say.
  */
 NTSTATUS SmbdCreateBuffer(SMBD_CONNECTION *Connection, ULONG Length, SMBD_BUFFER **Buffer);
@@ -170,8 +172,8 @@ PVOID SmbdBufferMemory(SMBD_BUFFER *Buffer);
  * Length       in: up to that of the buffer
  * PeerWrites   in: else it reads
  * Descriptor   out: for the peer, valid when the call returns
- * Returns STATUS_SUCCESS; STATUS_INVALID_BUFFER_SIZE; STATUS_INVALID_DEVICE_STATE: exposed already; the status of a
- * connection that has ended.
+ * Returns STATUS_SUCCESS; STATUS_INVALID_BUFFER_SIZE; STATUS_INVALID_DEVICE_STATE: exposed already;
+ * STATUS_NOT_SUPPORTED: the adapter has no fast registration; the status of a connection that has ended.
  */
 NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
     BOOLEAN PeerWrites, SMBD_DESCRIPTOR *Descriptor);

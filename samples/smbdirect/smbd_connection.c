@@ -113,6 +113,8 @@ static NTSTATUS FitParameters(SMBD_CONNECTION *Connection)
     SMBD_PARAMETERS *Parameters = &Connection->Parameters;
     SIZE_T Mapped = (SIZE_T)Info->FRMRPageCount * PAGE_SIZE;
 
+    if (!Mapped && Connection->Passive)
+        Mapped = Info->MaxRegistrationSize;
     if (Parameters->MaxReadWriteSize > Mapped)
         Parameters->MaxReadWriteSize = (ULONG)Mapped;
     Parameters->MaxReceiveSize = Least(Parameters->MaxReceiveSize, 2 * PAGE_SIZE);
@@ -162,7 +164,7 @@ static NTSTATUS Fill(SMBD_CONNECTION *Connection)
 }
 
 NTSTATUS SmbdCreateConnection(SMBD_ADAPTER *Adapter, const SMBD_PARAMETERS *Parameters,
-    NDK_CONNECTOR *Connector, SMBD_CONNECTION **Created)
+    BOOLEAN Passive, NDK_CONNECTOR *Connector, SMBD_CONNECTION **Created)
 {
     SMBD_CONNECTION *Connection =
         ExAllocatePool2(POOL_FLAG_NON_PAGED, sizeof(*Connection), SMBD_TAG);
@@ -172,6 +174,7 @@ NTSTATUS SmbdCreateConnection(SMBD_ADAPTER *Adapter, const SMBD_PARAMETERS *Para
         return STATUS_INSUFFICIENT_RESOURCES;
     Connection->Adapter = Adapter;
     Connection->Parameters = *Parameters;
+    Connection->Passive = Passive;
     KeInitializeEvent(&Connection->MessageEvent, SynchronizationEvent, FALSE);
     KeInitializeEvent(&Connection->SendEvent, SynchronizationEvent, FALSE);
     KeInitializeEvent(&Connection->RdmaEvent, SynchronizationEvent, FALSE);
@@ -301,7 +304,7 @@ NTSTATUS SmbdConnect(SMBD_ADAPTER *Adapter, const SOCKADDR *Local, const SOCKADD
     Status = CreateConnector(Adapter, &Connector);
     if (!NT_SUCCESS(Status))
         return Status;
-    Status = SmbdCreateConnection(Adapter, Parameters, Connector, &Connection);
+    Status = SmbdCreateConnection(Adapter, Parameters, FALSE, Connector, &Connection);
     if (!NT_SUCCESS(Status)) {
         SmbdCloseObject(&Connector->Header, Connector->Dispatch->NdkCloseConnector);
         return Status;

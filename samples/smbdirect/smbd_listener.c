@@ -69,7 +69,8 @@ static VOID Serve(SMBD_LISTENER *Listener, NDK_CONNECTOR *Connector)
     const char *Reason;
     NTSTATUS Status;
 
-    Status = SmbdCreateConnection(Listener->Adapter, &Listener->Parameters, Connector, &Connection);
+    Status = SmbdCreateConnection(
+        Listener->Adapter, &Listener->Parameters, TRUE, Connector, &Connection);
     if (!NT_SUCCESS(Status)) {
         Refused(Listener, Connector, Status, "no connection can be made");
         SmbdCloseObject(&Connector->Header, Connector->Dispatch->NdkCloseConnector);

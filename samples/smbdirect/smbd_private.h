@@ -85,7 +85,8 @@ typedef enum _SMBD_BUFFER_STATE {
 struct _SMBD_BUFFER {
     LIST_ENTRY Link; /* of the connection's */
     SMBD_MEMORY Memory;
-    NDK_MR *Region; /* for fast registration, with remote access */
+    NDK_MR *Region; /* for fast registration, with remote access; else registered once, or NULL */
+    BOOLEAN Sink;   /* Region is registered once, for Reads */
     UINT32 LocalToken, RemoteToken;
     SMBD_WORK Registered; /* silent: it has a result only when it fails */
     SMBD_WORK Invalidated, Moved;
@@ -180,6 +181,7 @@ struct _SMBD_CONNECTION {
     SMBD_ADAPTER *Adapter;
     SMBD_PARAMETERS Parameters; /* what this end wants; after the negotiation what was agreed */
     ULONG LongestSend;
+    BOOLEAN Passive; /* it moves data to and from memory of its peer, which registers that */
     NDK_CONNECTOR *Connector;
     NDK_CQ *ReceiveCq, *InitiatorCq;
     NDK_QP *Qp;
@@ -218,10 +220,11 @@ struct _SMBD_CONNECTION {
 
 /*
  * Makes a connection's objects, unconnected. SmbdClose frees them.
+ * Passive    in: it accepts
  * Connector  in: after a success the connection owns it
  */
 NTSTATUS SmbdCreateConnection(SMBD_ADAPTER *Adapter, const SMBD_PARAMETERS *Parameters,
-    NDK_CONNECTOR *Connector, SMBD_CONNECTION **Connection);
+    BOOLEAN Passive, NDK_CONNECTOR *Connector, SMBD_CONNECTION **Connection);
 /* Accepts what the connector asks for, and negotiates. Returns as SmbdConnect. */
 NTSTATUS SmbdAccept(SMBD_CONNECTION *Connection);
 

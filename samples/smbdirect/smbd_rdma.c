@@ -114,15 +114,17 @@ NTSTATUS SmbdStartWrite(
     return Refused ? SmbdAwaitEnd(Connection) : Status;
 }
 
-/* Registers a region, reads into it, and invalidates it behind the Reads. */
+/* Registers a region, reads into it, and invalidates it behind the Reads; or reads into one that is registered. */
 static NTSTATUS ReadIntoSink(
     SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, const SMBD_DESCRIPTOR *There)
 {
     ULONG Largest = Connection->Adapter->Info.MaxTransferLength;
     NDK_QP *Qp = Connection->Qp;
-    NTSTATUS Status = SmbdRegister(
-        Connection, Buffer, Length, NDK_OP_FLAG_ALLOW_LOCAL_WRITE | NDK_OP_FLAG_RDMA_READ_SINK);
+    NTSTATUS Status = STATUS_SUCCESS;
 
+    if (!Buffer->Sink)
+        Status = SmbdRegister(
+            Connection, Buffer, Length, NDK_OP_FLAG_ALLOW_LOCAL_WRITE | NDK_OP_FLAG_RDMA_READ_SINK);
     for (ULONG Done = 0; Done < Length && NT_SUCCESS(Status);) {
         NDK_SGE Sge = { .Length = Length - Done, .MemoryRegionToken = Buffer->LocalToken };
 
@@ -137,7 +139,7 @@ static NTSTATUS ReadIntoSink(
             Posted(Connection, Buffer);
         Done += Sge.Length;
     }
-    if (!NT_SUCCESS(Status))
+    if (!NT_SUCCESS(Status) || Buffer->Sink)
         return Status;
     Status = SmbdInvalidate(Connection, Buffer, NDK_OP_FLAG_READ_FENCE);
     if (NT_SUCCESS(Status))

@@ -51,9 +51,10 @@ static VOID refused(PVOID context, const SOCKADDR *peer, NTSTATUS status, const 
 
 void library_listen(struct scene *scene)
 {
-    const SMBD_SERVICE service = {
-        .Serve = echo, .Refused = refused, .Context = scene, .MaxConnections = 2
-    };
+    const SMBD_SERVICE service = { .Serve = scene->serve ? scene->serve : echo,
+        .Refused = refused,
+        .Context = scene,
+        .MaxConnections = 2 };
     struct sockaddr_in any_port = own_address(0);
 
     assert_int_equal(SmbdListen(scene->adapter, (SOCKADDR *)&any_port, sizeof(any_port),

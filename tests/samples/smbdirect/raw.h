@@ -25,6 +25,7 @@ struct scene {
     struct side *peer;
     SMBD_ADAPTER *adapter;
     SMBD_PARAMETERS parameters;
+    SMBD_SERVE *serve;       /* the listener's, its context is the scene; NULL: see below */
     SMBD_LISTENER *listener; /* echoes messages, until the connection ends */
     struct sockaddr_in address;
     struct served served;

@@ -2,6 +2,8 @@
 /* test_rdma.c - buffers: exposed to a peer, hidden from it, moved to and from memory that it describes. */
 #include "tests/samples/smbdirect/raw.h"
 
+#include "smbd_private.h"
+
 #include <stdlib.h>
 
 enum { THERE = 40960, LENGTH = 20000 }; /* the part of the peer's memory that no Receive has */
@@ -369,6 +371,110 @@ static void a_connection_closes_under_them(void **state)
     raw_ended(scene);
 }
 
+/* ---- an adapter like that of siw: no fast registration, and Reads need a registered sink ---- */
+
+/* What the library's passive side did. */
+static struct {
+    SMBD_DESCRIPTOR peer; /* its message */
+    NTSTATUS made, read, written, exposed;
+    bool same;
+    KEVENT done;
+} moved;
+
+static bool is_filled(const void *memory, ULONG length, unsigned seed)
+{
+    ULONG i = 0;
+
+    while (i < length && ((const UCHAR *)memory)[i] == (UCHAR)(i * 13 + seed))
+        i++;
+    return i == length;
+}
+
+static VOID move_both_ways(SMBD_CONNECTION *connection, SMBD_BUFFER *buffer)
+{
+    SMBD_DESCRIPTOR mine;
+
+    moved.read = SmbdStartRead(connection, buffer, LENGTH, &moved.peer);
+    if (NT_SUCCESS(moved.read))
+        moved.read = SmbdFinish(connection, buffer);
+    moved.same = is_filled(SmbdBufferMemory(buffer), LENGTH, 3);
+    fill(SmbdBufferMemory(buffer), LENGTH, 4);
+    moved.written = SmbdStartWrite(connection, buffer, LENGTH, &moved.peer);
+    if (NT_SUCCESS(moved.written))
+        moved.written = SmbdFinish(connection, buffer);
+    moved.exposed = SmbdExpose(connection, buffer, LENGTH, TRUE, &mine);
+}
+
+static VOID serve_moves(PVOID context, SMBD_CONNECTION *connection)
+{
+    SMBD_BUFFER *buffer = NULL;
+    SMBD_MESSAGE *message;
+
+    (void)context;
+    if (!NT_SUCCESS(SmbdReceive(connection, TRUE, &message)))
+        return;
+    memcpy(&moved.peer, message->Data, sizeof(moved.peer));
+    SmbdFreeMessage(message);
+    moved.made = SmbdCreateBuffer(connection, LENGTH, &buffer);
+    if (NT_SUCCESS(moved.made))
+        move_both_ways(connection, buffer);
+    SmbdSend(connection, "done", 4, NULL, 0, NULL);
+    KeSetEvent(&moved.done, IO_NO_INCREMENT, FALSE);
+}
+
+static void like_siw(struct scene *scene)
+{
+    scene->adapter->Info.FRMRPageCount = 0;
+    scene->adapter->Info.AdapterFlags &= ~NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED;
+}
+
+static void a_server_without_fast_registration_moves_data(void **state)
+{
+    const SMBD_NEGOTIATE_REQUEST request = { 0x0100, 0x0100, 0, 8, 1024, 1024, 131072 };
+    struct scene *scene = *state;
+    struct raw_transfer transfer = { .header = {
+                                         .CreditsRequested = 8,
+                                         .CreditsGranted = 8,
+                                         .DataOffset = 24,
+                                         .DataLength = sizeof(SMBD_DESCRIPTOR),
+                                     } };
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH);
+    SMBD_NEGOTIATE_RESPONSE response;
+
+    like_siw(scene);
+    KeInitializeEvent(&moved.done, NotificationEvent, FALSE);
+    scene->serve = serve_moves;
+    library_listen(scene);
+    raw_connect(scene);
+    raw_send(scene, &request, sizeof(request));
+    assert_int_equal(raw_receive(scene, &response, sizeof(response)), 32);
+    assert_int_equal(response.MaxReadWriteSize, 1048576);
+    fill(scene->peer->memory + THERE, LENGTH, 3);
+    memcpy(transfer.data, &descriptor, sizeof(descriptor));
+    raw_send(scene, &transfer, 24 + sizeof(descriptor));
+    assert_int_equal(raw_receive(scene, &transfer, sizeof(transfer)), 28);
+    KeWaitForSingleObject(&moved.done, Executive, KernelMode, FALSE, NULL);
+    assert_int_equal(moved.made, 0);
+    assert_int_equal(moved.read, 0);
+    assert_true(moved.same);
+    assert_int_equal(moved.written, 0);
+    assert_int_equal(moved.exposed, (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
+    assert_filled(scene->peer->memory + THERE, LENGTH, 4);
+}
+
+/* A client exposes memory, and has none then. */
+static void a_client_without_fast_registration_has_no_buffers(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer;
+
+    like_siw(scene);
+    library_connect(scene);
+    assert_int_equal(SmbdAgreed(scene->connection)->MaxReadWriteSize, 0);
+    assert_int_equal(
+        SmbdCreateBuffer(scene->connection, LENGTH, &buffer), (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up_connected, scene_tear_down)
 
 int main(void)
@@ -389,6 +495,10 @@ int main(void)
         test(the_peer_takes_it_back),
         test(a_message_invalidates),
         test(a_connection_closes_under_them),
+        cmocka_unit_test_setup_teardown(
+            a_server_without_fast_registration_moves_data, scene_set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_client_without_fast_registration_has_no_buffers, scene_set_up, scene_tear_down),
     };
 
     return run_in_modes(NULL, tests);
