@@ -2,9 +2,8 @@
 /* guard.c - see guard.h. */
 #include "util/guard.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -14,6 +13,10 @@ _Thread_local struct guard *volatile guard_under_way;
 enum { SEGV, BUS, SIGNALS };
 static const int signals[SIGNALS] = { SIGSEGV, SIGBUS };
 static struct sigaction before[SIGNALS]; /* what was installed when this was */
+
+/* One for the guards of all libraries: the variable that the dynamic linker finds first, as in log.c. */
+__attribute__((visibility("default"))) _Atomic(guard_last) ndspi_guard_last;
+static _Atomic(guard_last) *last = &ndspi_guard_last;
 
 static bool is_handler(const struct sigaction *action)
 {
@@ -37,6 +40,8 @@ static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *contex
         return;
     }
     if (action.sa_handler == SIG_IGN && !by_processor)
+        return;
+    if (by_processor && *last && (*last)(sig, info, context))
         return;
     sigaction(
         sig, &plain, NULL); /* a fault comes again after the return, what was sent is sent again */
@@ -113,6 +118,10 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 static void install(void)
 {
+    _Atomic(guard_last) *shared = dlsym(RTLD_DEFAULT, "ndspi_guard_last");
+
+    if (shared)
+        last = shared;
     for (int i = 0; i < SIGNALS; i++) {
         struct sigaction action;
 
@@ -133,4 +142,10 @@ void guard_install(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, install);
+}
+
+void guard_set_last(guard_last ask)
+{
+    guard_install();
+    *last = ask;
 }

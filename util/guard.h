@@ -10,7 +10,8 @@
  * (SA_ONSTACK) is not asked on a thread that has none: that thread is none of those its owner knows, and Wine's would
  * end the process. A handler that the process installs later replaces this one, and has to pass unknown faults on.
  *
- * Each library has a guard of its own, which knows its own accesses; they pass faults on to each other.
+ * Each library has a guard of its own, which knows its own accesses; they pass faults on to each other. Where no
+ * handler was there before, the last of them asks what guard_set_last gave to any, before the fault ends the process.
  *
  *     struct guard guard;
  *
@@ -26,7 +27,9 @@
 #define UTIL_GUARD_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +51,10 @@ extern _Thread_local struct guard *volatile guard_under_way
 
 /* Installs the handlers, at the first call; before the first access. */
 void guard_install(void);
+
+/* Asked of a fault that is nobody's, in its handler; true: it is mended, and the access is made again. */
+typedef bool (*guard_last)(int sig, siginfo_t *info, void *context);
+void guard_set_last(guard_last ask);
 
 static inline void guard_begin(struct guard *guard, const void *at, size_t octets)
 {

@@ -31,10 +31,11 @@ static DWORD code_of_signal(int number)
 {
     switch (number) {
     case SIGSEGV:
-    case SIGBUS: return 0xC0000005; /* STATUS_ACCESS_VIOLATION */
-    case SIGILL: return 0xC000001D; /* STATUS_ILLEGAL_INSTRUCTION */
-    case SIGFPE: return 0xC0000094; /* STATUS_INTEGER_DIVIDE_BY_ZERO */
-    case SIGINT: return 0xC000013A; /* STATUS_CONTROL_C_EXIT */
+    case SIGBUS: return 0xC0000005;  /* STATUS_ACCESS_VIOLATION */
+    case SIGILL: return 0xC000001D;  /* STATUS_ILLEGAL_INSTRUCTION */
+    case SIGFPE: return 0xC0000094;  /* STATUS_INTEGER_DIVIDE_BY_ZERO */
+    case SIGTRAP: return 0x80000003; /* STATUS_BREAKPOINT */
+    case SIGINT: return 0xC000013A;  /* STATUS_CONTROL_C_EXIT */
     case SIGABRT:
         return 0xC0000409; /* STATUS_STACK_BUFFER_OVERRUN, by which abort ends a process */
     default: return 128 + (DWORD)number;
@@ -71,8 +72,8 @@ bool win_exit_fetch(int pidfd, bool reap, struct win_exit *end)
 /*
  * GetExitCodeProcess - how a process ended. Needs PROCESS_QUERY_INFORMATION or PROCESS_QUERY_LIMITED_INFORMATION.
  * code     out: the low 8 bits of what it gave to exit or ExitProcess; STILL_ACTIVE (259) while it runs; what this
- *          handle gave to TerminateProcess. Of a signal: the status of its cause (a fault is 0xC0000005, SIGINT
- *          0xC000013A, abort 0xC0000409), else 128 + its number
+ *          handle gave to TerminateProcess. Of a signal: the status of its cause (a fault is 0xC0000005, a
+ *          breakpoint 0x80000003, SIGINT 0xC000013A, abort 0xC0000409), else 128 + its number
  * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_ACCESS_DENIED (the handle lacks the right), ERROR_NOACCESS (no code),
  *          ERROR_NOT_SUPPORTED (it has ended and was no child of this process, or was reaped, and Linux is older than
  *          6.15: the code is lost). Any thread.

@@ -31,6 +31,8 @@
 #define EXCEPTION_NONCONTINUABLE_EXCEPTION ((DWORD)0xC0000025u)
 #define EXCEPTION_ARRAY_BOUNDS_EXCEEDED    ((DWORD)0xC000008Cu)
 #define EXCEPTION_FLT_DIVIDE_BY_ZERO       ((DWORD)0xC000008Eu)
+#define EXCEPTION_FLT_INEXACT_RESULT       ((DWORD)0xC000008Fu)
+#define EXCEPTION_FLT_INVALID_OPERATION    ((DWORD)0xC0000090u)
 #define EXCEPTION_FLT_OVERFLOW             ((DWORD)0xC0000091u)
 #define EXCEPTION_FLT_UNDERFLOW            ((DWORD)0xC0000093u)
 #define EXCEPTION_INT_DIVIDE_BY_ZERO       ((DWORD)0xC0000094u)
@@ -54,6 +56,17 @@ typedef struct _EXCEPTION_POINTERS {
     PEXCEPTION_RECORD ExceptionRecord;
     PCONTEXT ContextRecord;
 } EXCEPTION_POINTERS, *PEXCEPTION_POINTERS, *LPEXCEPTION_POINTERS;
+
+WINCOMPAT_BEGIN
+
+/* What is asked before a fault ends the process. */
+typedef LONG(WINAPI *PTOP_LEVEL_EXCEPTION_FILTER)(PEXCEPTION_POINTERS exception);
+typedef PTOP_LEVEL_EXCEPTION_FILTER LPTOP_LEVEL_EXCEPTION_FILTER;
+WINOBJ_API LPTOP_LEVEL_EXCEPTION_FILTER WINAPI SetUnhandledExceptionFilter(
+    LPTOP_LEVEL_EXCEPTION_FILTER filter);
+WINOBJ_API LONG WINAPI UnhandledExceptionFilter(PEXCEPTION_POINTERS exception);
+
+WINCOMPAT_END
 
 /* The program leaves a __try block so that its __finally block cannot run. */
 struct wincompat_try {
@@ -82,6 +95,13 @@ extern "C++" {
 #endif
 
 extern "C++" {
+/* As the C++ library has it: <exception> would bring a placement new. */
+namespace std
+{
+typedef void (*terminate_handler)();
+terminate_handler set_terminate(terminate_handler) noexcept;
+}
+
 /* What RaiseException throws. */
 struct wincompat_raised {
     EXCEPTION_RECORD record;
@@ -167,9 +187,41 @@ struct wincompat_block : wincompat_try {
     }
 };
 
+/* What terminated the program before wincompat_seh_terminate did. */
+inline std::terminate_handler &wincompat_seh_before()
+{
+    static std::terminate_handler before;
+    return before;
+}
+
+/* Asks the program's function of SetUnhandledExceptionFilter of what RaiseException threw. */
+inline void wincompat_seh_terminate()
+{
+    static __thread int asked; /* without an exception to throw again this is called once more */
+
+    if (!asked++) {
+        try {
+            throw;
+        } catch (wincompat_raised &raised) {
+            EXCEPTION_POINTERS pointers = { &raised.record, NULL };
+            (void)UnhandledExceptionFilter(&pointers);
+        } catch (...) {
+        }
+    }
+    wincompat_seh_before()();
+}
+
+/* From the first RaiseException on. */
+inline void wincompat_seh_watch()
+{
+    static bool watched =
+        (wincompat_seh_before() = std::set_terminate(wincompat_seh_terminate), true);
+    (void)watched;
+}
+
 /*
  * RaiseException - throws an exception for the __except blocks of the callers. It never returns: no filter can continue
- * it. Where no block takes it std::terminate ends the program.
+ * it. Where no block takes it the filter of SetUnhandledExceptionFilter is asked, and std::terminate ends the program.
  *
  * code        [in] EXCEPTION_... or the program's own; here bit 28 is not cleared
  * flags       [in] 0 or EXCEPTION_NONCONTINUABLE
@@ -180,6 +232,7 @@ inline void RaiseException(DWORD code, DWORD flags, DWORD count, const ULONG_PTR
 {
     wincompat_raised raised = {};
 
+    wincompat_seh_watch();
     raised.record.ExceptionCode = code;
     raised.record.ExceptionFlags = flags & EXCEPTION_NONCONTINUABLE;
     if (parameters)

@@ -39,6 +39,13 @@ refuses() {
     done
 }
 
+# unhandled: of the program just built: what RaiseException throws, and nobody takes, gets to the last filter
+unhandled() {
+    local status=0
+    "$work/program" raise || status=$?
+    [ $status = 42 ] || fail "an exception that nobody takes: status $status"
+}
+
 # reads COMPILER FLAG...: windows.h brings headers of the C library alone
 c_headers='cstdlib|cstdio|cstring|cwchar|cinttypes|cstdint|stdlib\.h|pstl/pstl_config\.h'
 c_headers+='|bits/(std_abs|cxxabi_forced|os_defines|cpu_defines|c\+\+config|version)\.h'
@@ -55,6 +62,7 @@ for std in "gnu++11 -O0" "gnu++20 -O2"; do
     runs words.cpp "${gxx[@]}" -DNDSPI_LIMITS -fshort-wchar
     runs seh.cpp "${gxx[@]}"
     refuses return goto break continue throw
+    unhandled
     reads "${gxx[@]}"
 done
 runs seh.c gcc -std=gnu11 -O2 -fms-extensions
@@ -66,6 +74,7 @@ if command -v clang++ > /dev/null; then
         runs words.cpp "${clang[@]}" -DNDSPI_LIMITS
         runs seh.cpp "${clang[@]}"
         refuses return goto break continue throw
+        unhandled
         runs microsoft.cpp "${clang[@]}" -DWIDTH=4
         runs microsoft.cpp "${clang[@]}" -fshort-wchar -DWIDTH=2
         reads "${clang[@]}"

@@ -170,6 +170,20 @@ static bool a_thread_ends_in_try()
            GetExitCodeThread(thread, &code) && CloseHandle(thread) && code == 7 && were(0);
 }
 
+static LONG WINAPI last_filter(EXCEPTION_POINTERS *pointers)
+{
+    ExitProcess(filter(pointers, 0xE0000005) == EXCEPTION_EXECUTE_HANDLER ? 42 : 43);
+}
+
+/* Nobody takes it, main neither: noexcept. */
+static void is_raised() noexcept
+{
+    const ULONG_PTR parameters[] = { 7, 8 };
+
+    SetUnhandledExceptionFilter(last_filter);
+    RaiseException(0xE0000005, 0, 2, parameters);
+}
+
 /* None returns. */
 static int leaves_wrongly(const char *how)
 {
@@ -197,7 +211,9 @@ out:
 int main(int argc, char **argv)
 {
     try { /* or nothing is unwound */
-        if (argc > 1)
+        if (argc > 1 && !strcmp(argv[1], "raise"))
+            is_raised();
+        else if (argc > 1)
             return leaves_wrongly(argv[1]);
     } catch (int) {
         return 0;
