@@ -2,6 +2,7 @@
 /* print.c - the printf functions, narrow and wide, over crt_format. */
 #include "compat/crt/crt.h"
 
+#include <conio.h>
 #include <wincompat/stdio.h>
 
 #include <errno.h>
@@ -260,3 +261,26 @@ int _vscwprintf(const WCHAR *format, va_list arguments)
 #define v_scwprintf_ _vscwprintf
 DOTS(_scprintf, (const char *format, ...), format)
 DOTS(_scwprintf, (const WCHAR *format, ...), format)
+
+/* _cprintf - writes formatted text to the terminal. Its length; -1: no such directive, no terminal, no memory. */
+int _cprintf(const char *format, ...)
+{
+    struct crt_out count = { .room = 0 }, out;
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = run(&count, format, arguments);
+    va_end(arguments);
+    if (length < 0 || !(out.narrow = malloc((size_t)length + 1)))
+        return -1;
+    out = (struct crt_out){ .narrow = out.narrow, .room = (size_t)length };
+    va_start(arguments, format);
+    run(&out, format, arguments);
+    va_end(arguments);
+    out.narrow[length] = 0;
+    if (_cputs(out.narrow))
+        length = -1;
+    free(out.narrow);
+    return length;
+}

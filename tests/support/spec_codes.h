@@ -213,6 +213,7 @@
     ROW(S_FALSE, 1)                  \
     ROW(E_NOINTERFACE, 0x80004002)                  \
     ROW(E_POINTER, 0x80004003)                      \
+    ROW(E_ABORT, 0x80004004)                        \
     ROW(E_FAIL, 0x80004005)                         \
     ROW(E_UNEXPECTED, 0x8000FFFF)                   \
     ROW(E_ACCESSDENIED, 0x80070005)                 \

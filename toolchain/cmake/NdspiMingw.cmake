@@ -123,7 +123,7 @@ function(nd_win32_test)
         nd_mingw_program(NAME ${target}_exe OUTPUT ${program} SOURCES ${A_SOURCES}
             FLAGS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/tests/support/pe -D__USE_MINGW_ANSI_STDIO=0
             -Wno-format
-            LINK -lws2_32 -lntdll -lsynchronization -lole32 -lrpcrt4 -luuid -lwinmm -lpthread)
+            LINK -lws2_32 -lntdll -lsynchronization -lole32 -lrpcrt4 -luuid -lwinmm -loleaut32 -liphlpapi -lpthread)
         add_test(NAME ${A_NAME}.wine COMMAND ${PROJECT_SOURCE_DIR}/tests/support/wine.sh
             ${PROJECT_SOURCE_DIR}/build/wine ${program})
         set_tests_properties(${A_NAME}.wine PROPERTIES TIMEOUT 400 SKIP_RETURN_CODE 77)

@@ -10,6 +10,7 @@
 
 #include <combaseapi.h>
 #include <concurrencysal.h>
+#include <crtdbg.h>
 #include <debugapi.h>
 #include <driverspecs.h>
 #include <errhandlingapi.h>
@@ -136,6 +137,46 @@ static void test_errors_of_statuses(void **state)
     assert_int_equal(RtlNtStatusToDosError((NTSTATUS)0xC0FFFFFF), SPEC_ERROR_MR_MID_NOT_FOUND);
 }
 
+/* As of a release build; with _DEBUG the reports are the debug runtime's, which MinGW has not. */
+static void test_the_debug_runtime_does_nothing(void **state)
+{
+    _CrtMemState before, difference;
+    int asked = (int)sizeof(difference.lCounts) - 40;
+    char *text;
+
+    (void)state;
+    assert_int_equal(_CrtSetReportMode(_CRT_ASSERT, _CRTDBG_MODE_FILE), 0);
+    assert_null(_CrtSetReportFile(_CRT_WARN, _CRTDBG_FILE_STDERR));
+    assert_int_equal(_CrtSetDbgFlag(_CRTDBG_ALLOC_MEM_DF | _CRTDBG_LEAK_CHECK_DF), 0);
+    assert_int_equal(_CrtSetBreakAlloc(5), 0);
+    assert_int_equal(_CrtCheckMemory(), 1);
+    assert_int_equal(_CrtIsValidPointer(&before, sizeof(before), TRUE), 1);
+    assert_int_equal(_CrtIsValidHeapPointer(&before), 1);
+    memset(&before, 0, sizeof(before));
+    _CrtMemCheckpoint(&before);
+    assert_int_equal(_CrtMemDifference(&difference, &before, &before), 0);
+    _CrtMemDumpStatistics(&before);
+    _CrtMemDumpAllObjectsSince(NULL);
+    assert_int_equal(_CrtDumpMemoryLeaks(), 0);
+    _CrtDbgBreak();
+    _ASSERT(asked++);
+    _ASSERTE(asked++);
+    _ASSERT_EXPR(asked++, L"no");
+    _RPT0(_CRT_WARN, "no");
+    _RPT1(_CRT_WARN, "no %d", asked++);
+    _RPT2(_CRT_WARN, "no %d %d", asked++, asked++);
+    _RPTF0(_CRT_ERROR, "no");
+    _RPTF1(_CRT_ERROR, "no %d", asked++);
+    _RPTF2(_CRT_ERROR, "no %d %d", asked++, asked++);
+    assert_int_equal(asked, 0);
+    text = _strdup_dbg("text", _NORMAL_BLOCK, __FILE__, __LINE__);
+    text = _realloc_dbg(text, 16, _NORMAL_BLOCK, __FILE__, __LINE__);
+    assert_string_equal(text, "text");
+    _free_dbg(text, _NORMAL_BLOCK);
+    _free_dbg(_malloc_dbg(5, _CLIENT_BLOCK, __FILE__, __LINE__), _CLIENT_BLOCK);
+    _free_dbg(_calloc_dbg(5, 5, _CRT_BLOCK, __FILE__, __LINE__), _CRT_BLOCK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_codes_of_devices),
         cmocka_unit_test(test_structures_of_the_native_interface),
         cmocka_unit_test(test_errors_of_statuses),
+        cmocka_unit_test(test_the_debug_runtime_does_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
