@@ -82,6 +82,8 @@ nd_forward(AS winsock.h winsock2.h ws2spi.h SPELLED WinSock2.h Winsock2.h WS2spi
     ABOUT "socket addresses, Winsock functions, and the Windows base")
 nd_forward(AS ws2tcpip.h wspiapi.h SPELLED WS2tcpip.h Ws2tcpip.h TO wincompat/addrinfo.h ws2ipdef.h
     ABOUT "socket addresses, names of hosts, Winsock functions, and the Windows base")
+nd_forward(AS ifdef.h ipifcons.h iphlpapi.h iptypes.h SPELLED Iphlpapi.h IPHlpApi.h TO wincompat/adapters.h
+    ABOUT "network adapters and their addresses, Winsock functions, and the Windows base")
 nd_forward(AS mswsock.h TO wincompat/mswsock.h ABOUT "the extension functions of Winsock")
 
 nd_without_words(

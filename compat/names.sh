@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 export LC_ALL=C
 headers="SDKDDKVer windows winsock2 ws2tcpip ws2spi mswsock mstcpip unknwn objbase initguid tchar process ntstatus sal strsafe io mmsystem psapi ws2ipdef"
-headers+=" winapifamily winioctl winternl conio crtdbg intsafe"
+headers+=" winapifamily winioctl winternl conio crtdbg intsafe iphlpapi"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # Of the headers that are made only what they bring counts: they have no name of their own.

@@ -30,7 +30,7 @@ TEXT
 prologue() {
     echo '#define WIN32_NO_STATUS'
     for header in winsock2 windows ws2tcpip ws2spi unknwn objbase process rpc tchar strsafe mmsystem psapi winioctl \
-        winternl intrin mstcpip conio crtdbg intsafe io stdio stdlib string wchar; do
+        winternl intrin mstcpip conio crtdbg intsafe iphlpapi io stdio stdlib string wchar; do
         echo "#include <$header.h>"
     done
 }

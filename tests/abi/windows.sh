@@ -38,7 +38,7 @@ cmake -DINTO=include -P "$root/compat/headers.cmake"
 prologue() {
     echo '#define WIN32_NO_STATUS'
     for header in winsock2 windows ws2tcpip ws2spi unknwn objbase process rpc tchar strsafe mmsystem psapi \
-        winioctl winternl conio crtdbg intsafe; do
+        winioctl winternl conio crtdbg intsafe iphlpapi; do
         echo "#include <$header.h>"
     done
     echo '#undef WIN32_NO_STATUS'

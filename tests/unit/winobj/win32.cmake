@@ -8,6 +8,7 @@ set(win32_tests
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
     files/file files/folder files/requests
     process/create process/inherit process/priority_class sockets/overlapped_socket sockets/ip_text sockets/host_names
+    sockets/adapters
     sockets/network_events sockets/socket_poll sockets/socket_message
     sockets/accept sockets/last_error sockets/socket_close sockets/socket_options sockets/datagram waits/apc threads/fls
     pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_processes
