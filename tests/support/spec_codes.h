@@ -21,6 +21,7 @@
     ROW(ERROR_ACCESS_DENIED, 5)                     \
     ROW(ERROR_INVALID_HANDLE, 6)                    \
     ROW(ERROR_NOT_ENOUGH_MEMORY, 8)                 \
+    ROW(ERROR_NO_MORE_FILES, 18)                    \
     ROW(ERROR_NOT_READY, 21)                        \
     ROW(ERROR_BAD_COMMAND, 22)                      \
     ROW(ERROR_CRC, 23)                              \
@@ -49,6 +50,7 @@
     ROW(ERROR_NEGATIVE_SEEK, 131)                   \
     ROW(ERROR_NOT_LOCKED, 158)                      \
     ROW(ERROR_BAD_ARGUMENTS, 160)                   \
+    ROW(ERROR_DIR_NOT_EMPTY, 145)                   \
     ROW(ERROR_BAD_PATHNAME, 161)                    \
     ROW(ERROR_BUSY, 170)                            \
     ROW(ERROR_ALREADY_EXISTS, 183)                  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - functions on files by their names: attributes, deleting, copying, names for temporary ones. */
+/* names.c - functions on files by their names: deleting, copying, names for temporary ones. */
 #include "winobj/files/plain.h"
 
 #include "util/clock.h"
@@ -11,31 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/*
- * GetFileAttributesA, GetFileAttributesW - FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY (no user may write it), or
- * FILE_ATTRIBUTE_ARCHIVE of an ordinary file. INVALID_FILE_ATTRIBUTES with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
- * ERROR_ACCESS_DENIED, ERROR_NOT_ENOUGH_MEMORY.
- */
-DWORD WINAPI GetFileAttributesA(LPCSTR name)
-{
-    char *path = files_path(name);
-    DWORD error = ERROR_SUCCESS;
-    struct stat status;
-
-    if (!path)
-        return INVALID_FILE_ATTRIBUTES;
-    if (stat(path, &status))
-        error = files_path_error(path, errno);
-    free(path);
-    if (error) {
-        SetLastError(error);
-        return INVALID_FILE_ATTRIBUTES;
-    }
-    if (S_ISDIR(status.st_mode))
-        return FILE_ATTRIBUTE_DIRECTORY;
-    return FILE_ATTRIBUTE_ARCHIVE | (status.st_mode & 0222 ? 0 : FILE_ATTRIBUTE_READONLY);
-}
 
 /* A Win32 error. If this user cannot open the file, the user has no open handle of it either. */
 static DWORD delete_path(const char *path)

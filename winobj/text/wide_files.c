@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* wide_files.c - wide forms of functions with names of files and programs. Compiled for each width of wchar_t. */
-#include "compat/crt/crt.h"
-#include "compat/crt/text.h"
-
-#include <windows.h>
+#include "winobj/text/wide_text.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Narrow text of a name; NULL stays NULL. False with the last error: no memory. */
-static bool narrow(const WCHAR *text, char **result)
-{
-    *result = text ? CRT(crt_narrow)(text) : NULL;
-    if (*result || !text)
-        return true;
-    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-    return false;
-}
-
-/* Wide characters of text with the end; returns their number without it. What has no room is only counted. */
-static DWORD widen(WCHAR *to, DWORD room, const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    DWORD length = 0;
-
-    while (*s) {
-        WCHAR pair[2];
-        unsigned units = wide_put(pair, sizeof(WCHAR), utf8_next(&s, 4));
-
-        for (unsigned i = 0; i < units; i++, length++)
-            if (length < room)
-                to[length] = pair[i];
-    }
-    if (length < room)
-        to[length] = 0;
-    return length;
-}
 
 HANDLE WINAPI CreateFileW(LPCWSTR name, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES attributes,
     DWORD disposition, DWORD flags, HANDLE model)
@@ -44,21 +12,10 @@ HANDLE WINAPI CreateFileW(LPCWSTR name, DWORD access, DWORD share, LPSECURITY_AT
     HANDLE handle = INVALID_HANDLE_VALUE;
     char *text;
 
-    if (narrow(name, &text))
+    if (wide_narrow(name, &text))
         handle = CreateFileA(text, access, share, attributes, disposition, flags, model);
     free(text);
     return handle;
-}
-
-DWORD WINAPI GetFileAttributesW(LPCWSTR name)
-{
-    DWORD attributes = INVALID_FILE_ATTRIBUTES;
-    char *text;
-
-    if (narrow(name, &text))
-        attributes = GetFileAttributesA(text);
-    free(text);
-    return attributes;
 }
 
 BOOL WINAPI DeleteFileW(LPCWSTR name)
@@ -66,7 +23,7 @@ BOOL WINAPI DeleteFileW(LPCWSTR name)
     BOOL result = FALSE;
     char *text;
 
-    if (narrow(name, &text))
+    if (wide_narrow(name, &text))
         result = DeleteFileA(text);
     free(text);
     return result;
@@ -77,7 +34,7 @@ BOOL WINAPI CopyFileW(LPCWSTR from, LPCWSTR to, BOOL fail_if_exists)
     BOOL result = FALSE;
     char *source, *copy = NULL;
 
-    if (narrow(from, &source) && narrow(to, &copy))
+    if (wide_narrow(from, &source) && wide_narrow(to, &copy))
         result = CopyFileA(source, copy, fail_if_exists);
     free(source);
     free(copy);
@@ -89,10 +46,10 @@ UINT WINAPI GetTempFileNameW(LPCWSTR folder, LPCWSTR prefix, UINT unique, LPWSTR
     char *in, *start = NULL, result[MAX_PATH];
     UINT number = 0;
 
-    if (narrow(folder, &in) && narrow(prefix, &start))
+    if (wide_narrow(folder, &in) && wide_narrow(prefix, &start))
         number = GetTempFileNameA(in, start, unique, name ? result : NULL);
     if (number)
-        widen(name, MAX_PATH, result);
+        wide_widen(name, MAX_PATH, result);
     free(in);
     free(start);
     return number;
@@ -105,49 +62,8 @@ DWORD WINAPI GetFinalPathNameByHandleW(HANDLE file, LPWSTR path, DWORD size, DWO
 
     if (!length)
         return 0;
-    length = widen(path, size, found);
+    length = wide_widen(path, size, found);
     return length < size ? length : length + 1;
-}
-
-/*
- * What a function writes in narrow form, with as much room as it asks for; NULL: it failed, or no memory, with the last
- * error. call returns the length, or the size that it needs.
- */
-static char *whole(
-    DWORD (*call)(const void *arguments, DWORD size, char *to), const void *arguments)
-{
-    char *text = NULL, *larger;
-    DWORD size = MAX_PATH, length;
-
-    for (;; size = length) {
-        if (!(larger = realloc(text, size))) {
-            SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-            break;
-        }
-        text = larger;
-        if (!(length = call(arguments, size, text)))
-            break;
-        if (length < size)
-            return text;
-    }
-    free(text);
-    return NULL;
-}
-
-/* Gives the program narrow text, which is freed; where to has no room for it, the size needed alone. 0 for NULL. */
-static DWORD answer(LPWSTR to, DWORD size, char *text)
-{
-    DWORD length;
-
-    if (!text)
-        return 0;
-    length = widen(NULL, 0, text);
-    if (to && length < size)
-        widen(to, size, text);
-    else
-        length++;
-    free(text);
-    return length;
 }
 
 static DWORD current_directory(const void *unused, DWORD size, char *to)
@@ -158,7 +74,7 @@ static DWORD current_directory(const void *unused, DWORD size, char *to)
 
 DWORD WINAPI GetCurrentDirectoryW(DWORD size, LPWSTR folder)
 {
-    return answer(folder, size, whole(current_directory, NULL));
+    return wide_answer(folder, size, wide_whole(current_directory, NULL));
 }
 
 BOOL WINAPI SetCurrentDirectoryW(LPCWSTR name)
@@ -166,7 +82,7 @@ BOOL WINAPI SetCurrentDirectoryW(LPCWSTR name)
     BOOL result = FALSE;
     char *text;
 
-    if (narrow(name, &text))
+    if (wide_narrow(name, &text))
         result = SetCurrentDirectoryA(text);
     free(text);
     return result;
@@ -182,8 +98,8 @@ DWORD WINAPI GetShortPathNameW(LPCWSTR name, LPWSTR path, DWORD size)
     char *text;
     DWORD length = 0;
 
-    if (narrow(name, &text))
-        length = answer(path, size, whole(short_path, text));
+    if (wide_narrow(name, &text))
+        length = wide_answer(path, size, wide_whole(short_path, text));
     free(text);
     return length;
 }
@@ -205,9 +121,9 @@ DWORD WINAPI SearchPathW(
     struct search search = { NULL, NULL, NULL };
     DWORD length = 0, at;
 
-    if (narrow(folders, &search.folders) && narrow(file, &search.file) &&
-        narrow(extension, &search.extension))
-        length = answer(found, size, whole(search_path, &search));
+    if (wide_narrow(folders, &search.folders) && wide_narrow(file, &search.file) &&
+        wide_narrow(extension, &search.extension))
+        length = wide_answer(found, size, wide_whole(search_path, &search));
     free(search.folders);
     free(search.file);
     free(search.extension);
@@ -277,10 +193,10 @@ static LPWSTR startup_title(const char *text)
 
     if (made)
         return made;
-    length = widen(NULL, 0, text);
+    length = wide_widen(NULL, 0, text);
     if (!(made = malloc((length + 1) * sizeof(*made))))
         return NULL;
-    widen(made, length + 1, text);
+    wide_widen(made, length + 1, text);
     if (atomic_compare_exchange_strong(&title, &before, made))
         return made;
     free(made); /* another thread was faster */
@@ -315,8 +231,8 @@ BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTE
                 narrow_startup.lpAttributeList = ((LPSTARTUPINFOEXW)startup)->lpAttributeList;
         }
     }
-    if (narrow(program, &path) && narrow(command, &line) && narrow(folder, &in) &&
-        narrow(startup ? startup->lpTitle : NULL, &narrow_startup.StartupInfo.lpTitle) &&
+    if (wide_narrow(program, &path) && wide_narrow(command, &line) && wide_narrow(folder, &in) &&
+        wide_narrow(startup ? startup->lpTitle : NULL, &narrow_startup.StartupInfo.lpTitle) &&
         (!wide_block || (block = narrow_block(environment))))
         result = CreateProcessA(path, line, process, thread, inherit,
             flags & ~(DWORD)CREATE_UNICODE_ENVIRONMENT, block, in,

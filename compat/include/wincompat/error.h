@@ -49,6 +49,7 @@
 #define ERROR_MOD_NOT_FOUND              126
 #define ERROR_PROC_NOT_FOUND             127
 #define ERROR_NEGATIVE_SEEK              131
+#define ERROR_DIR_NOT_EMPTY              145
 #define ERROR_NOT_LOCKED                 158
 #define ERROR_BAD_ARGUMENTS              160
 #define ERROR_BUSY                       170

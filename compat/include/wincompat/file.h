@@ -61,6 +61,7 @@ WINCOMPAT_BEGIN
 #define FILE_ATTRIBUTE_DIRECTORY 0x00000010
 #define FILE_ATTRIBUTE_ARCHIVE   0x00000020
 #define FILE_ATTRIBUTE_NORMAL    0x00000080
+#define FILE_ATTRIBUTE_SYSTEM    0x00000004
 #define FILE_ATTRIBUTE_TEMPORARY 0x00000100
 
 #define FILE_FLAG_WRITE_THROUGH    0x80000000u
@@ -140,6 +141,115 @@ WINOBJ_API DWORD WINAPI SearchPathA(
 WINOBJ_API DWORD WINAPI SearchPathW(LPCWSTR folders, LPCWSTR file, LPCWSTR extension, DWORD size,
     LPWSTR found, LPWSTR *last) WINCOMPAT_WIDE("SearchPathW");
 #define SearchPath WINCOMPAT_AW(SearchPath)
+
+/* Attributes, times and sizes. */
+#define FILE_ATTRIBUTE_REPARSE_POINT 0x00000400
+typedef enum _GET_FILEEX_INFO_LEVELS {
+    GetFileExInfoStandard,
+    GetFileExMaxInfoLevel
+} GET_FILEEX_INFO_LEVELS;
+typedef struct _WIN32_FILE_ATTRIBUTE_DATA {
+    DWORD dwFileAttributes;
+    FILETIME ftCreationTime;
+    FILETIME ftLastAccessTime;
+    FILETIME ftLastWriteTime;
+    DWORD nFileSizeHigh;
+    DWORD nFileSizeLow;
+} WIN32_FILE_ATTRIBUTE_DATA, *LPWIN32_FILE_ATTRIBUTE_DATA;
+typedef struct _BY_HANDLE_FILE_INFORMATION {
+    DWORD dwFileAttributes;
+    FILETIME ftCreationTime;
+    FILETIME ftLastAccessTime;
+    FILETIME ftLastWriteTime;
+    DWORD dwVolumeSerialNumber;
+    DWORD nFileSizeHigh;
+    DWORD nFileSizeLow;
+    DWORD nNumberOfLinks;
+    DWORD nFileIndexHigh;
+    DWORD nFileIndexLow;
+} BY_HANDLE_FILE_INFORMATION, *PBY_HANDLE_FILE_INFORMATION, *LPBY_HANDLE_FILE_INFORMATION;
+WINOBJ_API BOOL WINAPI GetFileAttributesExA(LPCSTR name, GET_FILEEX_INFO_LEVELS level, LPVOID data);
+WINOBJ_API BOOL WINAPI GetFileAttributesExW(LPCWSTR name, GET_FILEEX_INFO_LEVELS level, LPVOID data)
+    WINCOMPAT_WIDE("GetFileAttributesExW");
+#define GetFileAttributesEx WINCOMPAT_AW(GetFileAttributesEx)
+WINOBJ_API BOOL WINAPI SetFileAttributesA(LPCSTR name, DWORD attributes);
+WINOBJ_API BOOL WINAPI SetFileAttributesW(LPCWSTR name, DWORD attributes)
+    WINCOMPAT_WIDE("SetFileAttributesW");
+#define SetFileAttributes WINCOMPAT_AW(SetFileAttributes)
+WINOBJ_API BOOL WINAPI GetFileInformationByHandle(
+    HANDLE file, LPBY_HANDLE_FILE_INFORMATION information);
+
+/* Names of a folder that a pattern matches. */
+typedef struct _WIN32_FIND_DATAA {
+    DWORD dwFileAttributes;
+    FILETIME ftCreationTime;
+    FILETIME ftLastAccessTime;
+    FILETIME ftLastWriteTime;
+    DWORD nFileSizeHigh;
+    DWORD nFileSizeLow;
+    DWORD dwReserved0;
+    DWORD dwReserved1;
+    CHAR cFileName[MAX_PATH];
+    CHAR cAlternateFileName[14];
+} WIN32_FIND_DATAA, *PWIN32_FIND_DATAA, *LPWIN32_FIND_DATAA;
+typedef struct _WIN32_FIND_DATAW {
+    DWORD dwFileAttributes;
+    FILETIME ftCreationTime;
+    FILETIME ftLastAccessTime;
+    FILETIME ftLastWriteTime;
+    DWORD nFileSizeHigh;
+    DWORD nFileSizeLow;
+    DWORD dwReserved0;
+    DWORD dwReserved1;
+    WCHAR cFileName[MAX_PATH];
+    WCHAR cAlternateFileName[14];
+} WIN32_FIND_DATAW, *PWIN32_FIND_DATAW, *LPWIN32_FIND_DATAW;
+#define WIN32_FIND_DATA   WINCOMPAT_AW(WIN32_FIND_DATA)
+#define PWIN32_FIND_DATA  WINCOMPAT_AW(PWIN32_FIND_DATA)
+#define LPWIN32_FIND_DATA WINCOMPAT_AW(LPWIN32_FIND_DATA)
+typedef enum _FINDEX_INFO_LEVELS {
+    FindExInfoStandard,
+    FindExInfoBasic,
+    FindExInfoMaxInfoLevel
+} FINDEX_INFO_LEVELS;
+typedef enum _FINDEX_SEARCH_OPS {
+    FindExSearchNameMatch,
+    FindExSearchLimitToDirectories,
+    FindExSearchLimitToDevices,
+    FindExSearchMaxSearchOp
+} FINDEX_SEARCH_OPS;
+#define FIND_FIRST_EX_CASE_SENSITIVE 0x1
+#define FIND_FIRST_EX_LARGE_FETCH    0x2
+WINOBJ_API HANDLE WINAPI FindFirstFileA(LPCSTR pattern, LPWIN32_FIND_DATAA data);
+WINOBJ_API HANDLE WINAPI FindFirstFileW(LPCWSTR pattern, LPWIN32_FIND_DATAW data)
+    WINCOMPAT_WIDE("FindFirstFileW");
+#define FindFirstFile WINCOMPAT_AW(FindFirstFile)
+WINOBJ_API HANDLE WINAPI FindFirstFileExA(LPCSTR pattern, FINDEX_INFO_LEVELS level, LPVOID data,
+    FINDEX_SEARCH_OPS search, LPVOID filter, DWORD flags);
+WINOBJ_API HANDLE WINAPI FindFirstFileExW(LPCWSTR pattern, FINDEX_INFO_LEVELS level, LPVOID data,
+    FINDEX_SEARCH_OPS search, LPVOID filter, DWORD flags) WINCOMPAT_WIDE("FindFirstFileExW");
+#define FindFirstFileEx WINCOMPAT_AW(FindFirstFileEx)
+WINOBJ_API BOOL WINAPI FindNextFileA(HANDLE find, LPWIN32_FIND_DATAA data);
+WINOBJ_API BOOL WINAPI FindNextFileW(HANDLE find, LPWIN32_FIND_DATAW data)
+    WINCOMPAT_WIDE("FindNextFileW");
+#define FindNextFile WINCOMPAT_AW(FindNextFile)
+WINOBJ_API BOOL WINAPI FindClose(HANDLE find);
+
+/* Folders and paths. */
+WINOBJ_API BOOL WINAPI CreateDirectoryA(LPCSTR name, LPSECURITY_ATTRIBUTES attributes);
+WINOBJ_API BOOL WINAPI CreateDirectoryW(LPCWSTR name, LPSECURITY_ATTRIBUTES attributes)
+    WINCOMPAT_WIDE("CreateDirectoryW");
+#define CreateDirectory WINCOMPAT_AW(CreateDirectory)
+WINOBJ_API BOOL WINAPI RemoveDirectoryA(LPCSTR name);
+WINOBJ_API BOOL WINAPI RemoveDirectoryW(LPCWSTR name) WINCOMPAT_WIDE("RemoveDirectoryW");
+#define RemoveDirectory WINCOMPAT_AW(RemoveDirectory)
+WINOBJ_API DWORD WINAPI GetTempPathA(DWORD size, LPSTR path);
+WINOBJ_API DWORD WINAPI GetTempPathW(DWORD size, LPWSTR path) WINCOMPAT_WIDE("GetTempPathW");
+#define GetTempPath WINCOMPAT_AW(GetTempPath)
+WINOBJ_API DWORD WINAPI GetFullPathNameA(LPCSTR name, DWORD size, LPSTR path, LPSTR *last);
+WINOBJ_API DWORD WINAPI GetFullPathNameW(LPCWSTR name, DWORD size, LPWSTR path, LPWSTR *last)
+    WINCOMPAT_WIDE("GetFullPathNameW");
+#define GetFullPathName WINCOMPAT_AW(GetFullPathName)
 
 /* Anonymous pipes, standard handles. */
 #define STD_INPUT_HANDLE               ((DWORD)-10)

@@ -26,6 +26,9 @@ errno_t __cdecl _putenv_s(const char *name, const char *value) __asm__("wincrt__
 errno_t __cdecl localtime_s(struct tm *result, const time_t *seconds) __asm__("wincrt_localtime_s");
 errno_t __cdecl gmtime_s(struct tm *result, const time_t *seconds) __asm__("wincrt_gmtime_s");
 int __cdecl _getpid(void) __asm__("getpid");
+WINOBJ_API char *__cdecl _fullpath(char *path, const char *name, size_t room);
+WINOBJ_API WCHAR *__cdecl _wfullpath(WCHAR *path, const WCHAR *name, size_t room)
+    WINCOMPAT_WIDE("_wfullpath");
 
 WINCOMPAT_END
 

@@ -3,10 +3,6 @@
 #include "tests/support/win32_test.h"
 
 #include <stdio.h>
-#ifndef _WIN32
-#include <sys/stat.h>
-#include <unistd.h>
-#endif
 
 #ifdef _WIN32
 #define BARE_NAME  "nd_folder_pe__"
@@ -33,11 +29,7 @@ static void make_file(const char *name)
 static int setup(void)
 {
     own = own_name("nd_folder");
-#ifdef _WIN32
     CreateDirectoryA(own, NULL);
-#else
-    mkdir(own, 0700);
-#endif
     if (!SetCurrentDirectoryA(own) || !GetCurrentDirectoryA(sizeof(here), here))
         return -1;
     separator = DIFFERS('/', '\\', "paths are Linux'");
@@ -51,11 +43,7 @@ static int teardown(void)
     if (!SetCurrentDirectoryA(here) || !DeleteFileA(FILE_NAME) || !DeleteFileA(PLAIN_NAME) ||
         !SetCurrentDirectoryA(".."))
         return -1;
-#ifdef _WIN32
     return !RemoveDirectoryA(own);
-#else
-    return rmdir(own);
-#endif
 }
 
 /* HERE/NAME */
@@ -171,11 +159,11 @@ static void test_a_list_of_folders_may_be_that_of_path(void **state)
     assert_true(SearchPathA("nd_no_folder:.", FILE_NAME, NULL, sizeof(found), found, NULL));
     assert_here(found, FILE_NAME);
     assert_true(setenv("PATH", "nd_no_folder:..", 1) == 0);
-    assert_int_equal(mkdir("nd_folder_below", 0700), 0);
+    assert_true(CreateDirectoryA("nd_folder_below", NULL));
     assert_true(SetCurrentDirectoryA("nd_folder_below"));
     assert_true(SearchPathA(NULL, PLAIN_NAME, NULL, sizeof(found), found, NULL));
     assert_true(SetCurrentDirectoryA(here));
-    assert_int_equal(rmdir("nd_folder_below"), 0);
+    assert_true(RemoveDirectoryA("nd_folder_below"));
     assert_here(found, "nd_folder_below/../" PLAIN_NAME);
 }
 
@@ -184,9 +172,9 @@ static void test_a_deleted_folder_has_no_path_and_no_files(void **state)
     char found[MAX_PATH];
 
     (void)state;
-    assert_int_equal(mkdir("nd_folder_deleted", 0700), 0);
+    assert_true(CreateDirectoryA("nd_folder_deleted", NULL));
     assert_true(SetCurrentDirectoryA("nd_folder_deleted"));
-    assert_int_equal(rmdir("../nd_folder_deleted"), 0);
+    assert_true(RemoveDirectoryA("../nd_folder_deleted"));
     assert_fails(GetCurrentDirectoryA(sizeof(found), found), SPEC_ERROR_FILE_NOT_FOUND);
     assert_fails(GetCurrentDirectoryW(0, NULL), SPEC_ERROR_FILE_NOT_FOUND);
     assert_fails(
