@@ -28,7 +28,8 @@ struct win_process {
     bool started; /* the object has a reference of its own until the process has ended */
     enum code_from { CODE_UNKNOWN, CODE_GIVEN, CODE_OF_KERNEL } from; /* ends_lock guards these */
     DWORD code;
-    bool asked; /* the kernel was asked; it reports the end of a process once */
+    bool asked;                     /* the kernel was asked; it reports the end of a process once */
+    struct win_process_times times; /* of one that has ended, if ended is not 0 */
 };
 
 static void (*_Atomic opened)(void);
@@ -47,6 +48,9 @@ static void collect(struct win_process *process)
     struct win_exit end;
 
     lock_acquire(&ends_lock);
+    /* Before it is reaped; of a process that another one has reaped the number may be used again. */
+    if (!process->asked && !win_process_read_times(process->id, &process->times))
+        process->times.ended = 0;
     if (!process->asked && win_exit_fetch(process->watch->source.fd, process->started, &end)) {
         /* A code that this process gave to TerminateProcess overrides that of the signal it sent. */
         if (process->from == CODE_UNKNOWN || !end.killed) {
@@ -249,6 +253,18 @@ bool win_process_code(struct win_process *process, DWORD *code)
     if (!known)
         SetLastError(ERROR_NOT_SUPPORTED);
     return known;
+}
+
+bool win_process_times(struct win_process *process, struct win_process_times *times)
+{
+    if (!win_process_has_ended(process) && win_process_read_times(process->id, times) &&
+        !win_process_has_ended(process))
+        return true;
+    collect(process);
+    lock_acquire(&ends_lock);
+    *times = process->times;
+    lock_release(&ends_lock);
+    return times->ended;
 }
 
 /* The last error of a process that cannot be opened. */

@@ -8,6 +8,7 @@
 #ifndef WINOBJ_PROCESS_H
 #define WINOBJ_PROCESS_H
 
+#include "winobj/process/process_times.h"
 #include "winobj/waits/dispatch.h"
 
 extern const struct win_object_type win_process_type;
@@ -45,5 +46,8 @@ bool win_process_has_ended(struct win_process *process);
 
 /* The exit code of a process that has ended; false with ERROR_NOT_SUPPORTED: the kernel does not tell it. */
 bool win_process_code(struct win_process *process, DWORD *code);
+
+/* Its times, also once it has ended; false: they are lost. */
+bool win_process_times(struct win_process *process, struct win_process_times *times);
 
 #endif

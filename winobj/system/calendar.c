@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #define SECOND_UNITS    10000000u            /* FILETIME counts 100 ns */
@@ -86,4 +87,13 @@ BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *date, LPFILETIME time)
     }
     SetLastError(ERROR_INVALID_PARAMETER);
     return FALSE;
+}
+
+/* CompareFileTime - -1: the first time is earlier, 1: later, 0: they are the same. */
+LONG WINAPI CompareFileTime(const FILETIME *first, const FILETIME *second)
+{
+    const uint64_t a = (uint64_t)first->dwHighDateTime << 32 | first->dwLowDateTime;
+    const uint64_t b = (uint64_t)second->dwHighDateTime << 32 | second->dwLowDateTime;
+
+    return a < b ? -1 : a > b;
 }

@@ -9,10 +9,8 @@
 
 #include "winobj/fork.h"
 #include "winobj/threads/fls.h"
-#include "winobj/waits/alert.h"
-#include "winobj/waits/dispatch.h"
+#include "winobj/threads/thread_object.h"
 #include "winobj/waits/mutex.h"
-#include "winobj/waits/waiter.h"
 
 #include "util/futex.h"
 #include "util/lock.h"
@@ -22,22 +20,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-struct win_thread {
-    struct win_waitable waitable; /* set when the thread ends */
-    struct win_apcs apcs;
-    LPTHREAD_START_ROUTINE start;
-    LPVOID parameter;
-    _Atomic uint32_t id;        /* futex word of the creator: 0 until the thread runs */
-    _Atomic uint32_t suspended; /* futex word of the thread: 1 until ResumeThread */
-    bool ended;                 /* life_lock */
-    atomic_uint exit_code;      /* 0 after pthread_exit; published by the signal */
-};
 
 /* Held while a thread's kernel id is used: after the end the kernel may give it to another thread. */
 static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
@@ -48,6 +33,22 @@ static struct once end_once = ONCE_INIT;
 
 static _Thread_local struct win_thread *self;
 
+void win_thread_lock_life(void)
+{
+    lock_acquire(&life_lock);
+}
+
+void win_thread_unlock_life(void)
+{
+    lock_release(&life_lock);
+}
+
+static void thread_destroy(struct win_object *object)
+{
+    free(((struct win_thread *)object)->description);
+    win_waitable_destroy(object);
+}
+
 static void thread_forked(struct win_object *object)
 {
     win_waitable_object_forked(object);
@@ -57,7 +58,7 @@ static void thread_forked(struct win_object *object)
 const struct win_object_type win_thread_type = {
     .name = "thread",
     .waitable = true,
-    .destroy = win_waitable_destroy,
+    .destroy = thread_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = thread_forked,
 };
@@ -72,6 +73,7 @@ static void thread_ended(void *argument)
     win_apcs_close(&thread->apcs);
     lock_acquire(&life_lock);
     thread->ended = true;
+    win_thread_times_end(&thread->times);
     lock_release(&life_lock);
     win_owner_abandon(); /* before the signal: a thread that it wakes finds the mutexes abandoned */
     win_waitable_set(&thread->waitable);
@@ -88,6 +90,7 @@ static struct win_thread *thread_new(LPTHREAD_START_ROUTINE start, LPVOID parame
     }
     win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
     win_apcs_init(&thread->apcs);
+    thread->times.begun = win_thread_now();
     thread->start = start;
     thread->parameter = parameter;
     atomic_init(&thread->exit_code, 0);
@@ -294,8 +297,7 @@ static struct win_thread *thread_pin(HANDLE handle)
     return (struct win_thread *)object;
 }
 
-/* The same, and the calling thread for GetCurrentThread(); NULL with the last error. */
-static struct win_thread *thread_pin_or_self(HANDLE handle)
+struct win_thread *win_thread_pin(HANDLE handle)
 {
     HANDLE own;
 
@@ -312,7 +314,7 @@ static struct win_thread *thread_pin_or_self(HANDLE handle)
 
 struct win_object *win_thread_self_pin(struct win_apcs **apcs)
 {
-    struct win_thread *thread = thread_pin_or_self(GetCurrentThread());
+    struct win_thread *thread = win_thread_pin(GetCurrentThread());
 
     if (!thread)
         return NULL;
@@ -416,54 +418,6 @@ DWORD WINAPI GetCurrentProcessId(void)
     return (DWORD)getpid();
 }
 
-/* Sleep - sleeps at least timeout_ms milliseconds; 0 gives up the rest of the time slice, INFINITE never returns. */
-void WINAPI Sleep(DWORD timeout_ms)
-{
-    struct timespec left = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
-
-    if (!timeout_ms) {
-        sched_yield();
-        return;
-    }
-    do {
-        while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
-            ;
-        left.tv_sec = INT_MAX;
-    } while (timeout_ms == INFINITE);
-}
-
-/* Sleeps to the end, or until an APC ends it; returns whether one did. */
-static bool sleep_alertably(struct reactor_waiter *waiter, DWORD timeout_ms)
-{
-    uint64_t deadline_ns = win_deadline_ns(timeout_ms);
-    struct win_alert alert;
-
-    if (!win_alert_begin(&alert, waiter, NULL))
-        return true;
-    while (!win_alert_came(&alert) && win_wait_sleep(waiter, deadline_ns))
-        ;
-    return win_alert_end(&alert);
-}
-
-/*
- * SleepEx - Sleep; if alertable, APCs of the calling thread (QueueUserAPC) end it: they run, and it returns
- * WAIT_IO_COMPLETION, also of 0 ms. Else 0. An alertable sleep does the library's pending work, as waits do.
- */
-DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
-{
-    struct reactor_waiter *waiter = alertable && timeout_ms ? reactor_waiter_self() : NULL;
-    bool came;
-
-    if (waiter)
-        came = sleep_alertably(waiter, timeout_ms);
-    else if (!(came = alertable && win_apcs_pending()))
-        Sleep(timeout_ms);
-    if (!came)
-        return 0;
-    win_apcs_run();
-    return WAIT_IO_COMPLETION;
-}
-
 /*
  * QueueUserAPC - has a thread call function(data) in its next alertable wait, or in the present one, which that ends. A
  * thread that has not begun calls it first. APCs run in their order; the end of the thread drops those still queued. A
@@ -480,18 +434,11 @@ DWORD WINAPI QueueUserAPC(PAPCFUNC function, HANDLE handle, ULONG_PTR data)
         SetLastError(ERROR_INVALID_PARAMETER);
         return 0;
     }
-    if (!(thread = thread_pin_or_self(handle)))
+    if (!(thread = win_thread_pin(handle)))
         return 0;
     error = win_apcs_post(&thread->apcs, function, data);
     win_object_unref(&thread->waitable.object);
     if (error)
         SetLastError(error);
     return !error;
-}
-
-/* SwitchToThread - lets another thread run. Always FALSE: Linux does not report whether one ran. */
-BOOL WINAPI SwitchToThread(void)
-{
-    sched_yield();
-    return FALSE;
 }

@@ -156,6 +156,12 @@ WINOBJ_API DWORD WINAPI ResumeThread(HANDLE thread);
 /* A value that stands for the calling thread, whichever uses it: -2. */
 WINOBJ_API HANDLE WINAPI GetCurrentThread(void);
 WINOBJ_API DWORD WINAPI GetThreadId(HANDLE thread);
+WINOBJ_API BOOL WINAPI GetThreadTimes(
+    HANDLE thread, LPFILETIME begun, LPFILETIME ended, LPFILETIME kernel, LPFILETIME user);
+WINOBJ_API HRESULT WINAPI SetThreadDescription(HANDLE thread, PCWSTR text)
+    WINCOMPAT_WIDE("SetThreadDescription");
+WINOBJ_API HRESULT WINAPI GetThreadDescription(HANDLE thread, PWSTR *text)
+    WINCOMPAT_WIDE("GetThreadDescription");
 WINOBJ_API DWORD WINAPI GetCurrentThreadId(void);
 WINOBJ_API DWORD WINAPI GetCurrentProcessId(void);
 WINOBJ_API void WINAPI Sleep(DWORD timeout_ms);

@@ -92,6 +92,8 @@ WINOBJ_API LPWSTR *WINAPI CommandLineToArgvW(LPCWSTR line, int *count)
 WINOBJ_API HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD id);
 WINOBJ_API DWORD WINAPI GetProcessId(HANDLE process);
 WINOBJ_API BOOL WINAPI GetExitCodeProcess(HANDLE process, LPDWORD exit_code);
+WINOBJ_API BOOL WINAPI GetProcessTimes(
+    HANDLE process, LPFILETIME begun, LPFILETIME ended, LPFILETIME kernel, LPFILETIME user);
 WINOBJ_API BOOL WINAPI TerminateProcess(HANDLE process, UINT exit_code);
 WINOBJ_API BOOL WINAPI ReadProcessMemory(
     HANDLE process, LPCVOID from, LPVOID to, SIZE_T size, SIZE_T *copied);

@@ -34,6 +34,7 @@ WINOBJ_API void WINAPI GetSystemTime(LPSYSTEMTIME date);
 WINOBJ_API void WINAPI GetLocalTime(LPSYSTEMTIME date);
 WINOBJ_API BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *date, LPFILETIME time);
 WINOBJ_API BOOL WINAPI FileTimeToSystemTime(const FILETIME *time, LPSYSTEMTIME date);
+WINOBJ_API LONG WINAPI CompareFileTime(const FILETIME *first, const FILETIME *second);
 
 /* system information */
 

@@ -12,7 +12,7 @@ set(win32_tests
     sockets/network_events sockets/socket_poll sockets/socket_message
     sockets/accept sockets/last_error sockets/socket_close sockets/socket_options sockets/datagram waits/apc threads/fls
     pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_processes
-    threads/timer_queue threads/registered_wait process/unhandled)
+    threads/timer_queue threads/registered_wait threads/times process/unhandled)
 
 # Of FOLDER/NAME: the test's name and its source, FOLDER/test_NAME.c.
 macro(nd_winobj_test_source test)
