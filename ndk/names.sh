@@ -10,7 +10,7 @@ export LC_ALL=C
 page=docs/ndk-names.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-parts=(ndk/include/ndkwdm/*.h compat/include/wincompat/{interlocked,interlocked_forms,native,pragma}.h)
+parts=(ndk/include/ndkwdm/*.h compat/include/wincompat/{devioctl,interlocked,interlocked_forms,native,pragma}.h)
 
 list() {
     cat <<'TEXT'

@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winioctl.h - how the code of a device's request is put together. The codes themselves are those of Windows' devices,
- * and nothing here takes one: DeviceIoControl does not exist.
+ * winioctl.h - how the code of a device's request is put together (devioctl.h). Nothing here takes one: DeviceIoControl
+ * does not exist.
  */
 #ifndef WINCOMPAT_WINIOCTL_H
 #define WINCOMPAT_WINIOCTL_H
 
 #include <wincompat/base.h>
-
-typedef DWORD DEVICE_TYPE;
-
-#define CTL_CODE(device, function, method, access)                                                 \
-    (((device) << 16) | ((access) << 14) | ((function) << 2) | (method))
-#define DEVICE_TYPE_FROM_CTL_CODE(code) (((ULONG)((code)&0xffff0000)) >> 16)
-
-#define METHOD_BUFFERED   0
-#define METHOD_IN_DIRECT  1
-#define METHOD_OUT_DIRECT 2
-#define METHOD_NEITHER    3
-#define FILE_ANY_ACCESS   0
-#define FILE_READ_ACCESS  0x0001
-#define FILE_WRITE_ACCESS 0x0002
-
-#define FILE_DEVICE_FILE_SYSTEM 0x09
-#define FILE_DEVICE_NETWORK     0x12
-#define FILE_DEVICE_NULL        0x15
-#define FILE_DEVICE_TRANSPORT   0x21
-#define FILE_DEVICE_UNKNOWN     0x22
+#include <wincompat/devioctl.h>
 
 #endif

@@ -10,6 +10,7 @@
 #include <ndkwdm/level.h>
 #include <ndkwdm/event.h>
 #include <ndkwdm/string.h>
+#include <wincompat/devioctl.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,9 +20,6 @@ struct _DRIVER_OBJECT;
 struct _IRP;
 struct _ETHREAD;
 
-typedef ULONG DEVICE_TYPE;
-#define FILE_DEVICE_NETWORK     0x00000012
-#define FILE_DEVICE_UNKNOWN     0x00000022
 #define FILE_DEVICE_SECURE_OPEN 0x00000100
 #define DO_BUFFERED_IO          0x00000004
 #define DO_DIRECT_IO            0x00000010
