@@ -30,7 +30,8 @@ debian() {
 }
 # shellcheck disable=SC2317
 spec() {
-    sed -nE "s,^%files ?(-n )?,,; t name; b line; :name; h; b; :line; /^%\{_unitdir/d; /^%\{_/ { G; s,(.*)\n(.*),\2 \1,; p }" \
+    sed -nE "s,^%files ?(-n )?,,; t name; b line; :name; h; b; :line; /^%\{_unitdir/d
+        /^%\{_/ { G; s,(.*)\n(.*),\2 \1,; p }" \
         "$source/packaging/ndspi.spec" |
         sed "s,%{_libdir},$libdir,; s,%{_bindir},bin,; s,%{_includedir},include,; s,%{_mandir},share/man,
             s,%{_datadir},share,"

@@ -66,7 +66,8 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/_ndspi
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 foreach(program ndadapterinfo ndstat ndmpirun ndring ndhalo ndalltoall ndlatency ndpingpong nd1pingpong ndrpingpong
-        ndcat smbdcopy ndk_host ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw nd_connect)
+        ndcat smbdcopy ndk_host ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw
+        nd_connect)
     install(CODE "file(CREATE_LINK ndinfo
         \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${completions}/${program}\" SYMBOLIC)")
 endforeach()
