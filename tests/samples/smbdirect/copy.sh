@@ -172,7 +172,7 @@ scenario_wrong_address() {
     says client "^smbdcopy: 203.0.113.77:5445: .*STATUS_[A-Z_]+"
     for port in 65536 99999 100005445 18446744073709557061; do
         server=$address:$port
-        client 1 "$scratch/in/f"
+        client 2 "$scratch/in/f"
         says client "^smbdcopy: $server: no address of the form ADDRESS:PORT: "
     done
     server=203.0.113.77:5445
