@@ -88,6 +88,16 @@ check_bad_stag() {
     [ "$(cat "$scratch/terminates.log")" = "$owner 0x01 0x01 0x00" ] || fail "not one Terminate from $owner"
 }
 
+# The server reads and writes by RDMA, also siw, which has no fast registration; a client on siw exposes nothing. Two
+# connections, so nothing is looked at but the opcodes.
+check_smbdcopy() {
+    [ "$1" = soft ] || return 0
+    tshark -2 -r "$scratch/capture" -o tcp.desegment_tcp_streams:TRUE -T fields -e iwarp_rdma.opcode \
+        2> "$scratch/tshark.log" | tr ',' '\n' > "$scratch/opcodes"
+    at_least 1 '^0x0?1$' "Read Requests"
+    at_least 10 '^0x0?0$' "RDMA Writes"
+}
+
 # pair NAME REGEX SERVER... -- CLIENT...: replaces PORT, ADDRESS (the server's) and words that begin with "@" (each
 # end's own device); the regex is of the client's output. check: a function for the capture; stays=1: the server does
 # not end by itself; meets=1: see meet.c
@@ -181,6 +191,14 @@ pair fi_pingpong "^1m +10 +=10 " env NDSPI_SOFT_DEVICES=softrdma0=ADDRESS fi_pin
     -- fi_pingpong -p verbs -e msg -c -I 10 -P PORT -d @ ADDRESS
 check=check_bad_stag pair bad_stag "^terminated$" "$build/tests/foreign_bad_stag" -s ADDRESS PORT \
     -- "$build/tests/foreign_bad_stag" -c ADDRESS PORT
+# Our own SMB Direct, which has the private data of Windows' providers: there and back again.
+mkdir "$scratch/store" "$scratch/out"
+head -c 300000 /dev/urandom > "$scratch/file"
+# shellcheck disable=SC2016
+check=check_smbdcopy stays=1 pair smbdcopy "^same\$" sh -c 'unset LD_PRELOAD; NDSPI_DEVICE=$0 exec "$@"' @ \
+    "$build/bin/smbdcopy" -s "$scratch/store" ADDRESS:PORT \
+    -- sh -ec 'unset LD_PRELOAD; export NDSPI_DEVICE=$0; "$1" -c "$2" "$3/file"; "$1" -c "$2" -g -o "$3/out" file
+        cmp "$3/file" "$3/out/file"; echo same' @ "$build/bin/smbdcopy" ADDRESS:PORT "$scratch"
 
 printf '%-20s %-18s %s\n' program "softrdma to siw" "siw to softrdma"
 for name in "${names[@]}"; do
