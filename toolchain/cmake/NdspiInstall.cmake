@@ -8,6 +8,7 @@
 #   include/ndspi/compat/   the Windows-named headers; nothing outside finds them without asking
 #   include/ndspi/ndk/      NDKPI and its kernel primitives; the same
 #   include/ndspi/softrdma/ the embedded device as such
+#   share/doc/ndspi/        license, documents, sources of the samples
 # Everything finds its siblings where the prefix is moved to.
 
 include(CMakePackageConfigHelpers)
@@ -53,6 +54,13 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ndspiConfigVersion.
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/toolchain/cmake/ndspiMicrosoft.cmake
     DESTINATION ${package_dir})
+
+# In the folders that they are in here, so that their links lead to the same.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+    FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN man EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # A shell looks for completions under the name of the program. Those of one package are links to one file of it.
 set(completions ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
