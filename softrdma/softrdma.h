@@ -3,9 +3,10 @@
  * softrdma.h - an RDMA device in user space: iWARP (RFC 5040, 5041, 5044, 6581) over TCP sockets.
  *
  * It uses the data structures of libibverbs and librdmacm. Each call below has the signature, the error convention and
- * the semantics of the call of the same name there (srd_create_qp = ibv_create_qp, srd_connect = rdma_connect, ...);
- * differences are documented at the call. Data calls (post_send, post_recv, post_srq_recv, poll_cq, req_notify_cq,
- * alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with libibverbs' own inline functions.
+ * the semantics of the call of the same name there: srd_create_qp is ibv_create_qp, srd_connect is rdma_connect, and
+ * srd_create_id_qp is rdma_create_qp. What differs is said at the call. Data calls (post_send, post_recv,
+ * post_srq_recv, poll_cq, req_notify_cq, alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with
+ * libibverbs' own inline functions.
  *
  * Never hand one of these objects to an exported function of libibverbs or librdmacm: those look behind the public
  * structs.
@@ -41,10 +42,10 @@ SRD_API int srd_query_port(
     struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 SRD_API int srd_query_gid(
     struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
-/* Returns 0 or an errno: EINVAL, ENODATA behind the last. */
+/* Returns 0; EINVAL; ENODATA: behind the last. */
 SRD_API int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t index,
     struct ibv_gid_entry *entry, uint32_t flags, size_t entry_octets);
-/* Returns the number of entries or a negative errno. */
+/* Returns the number of entries, or a negative errno. */
 SRD_API ssize_t srd_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
     size_t max_entries, uint32_t flags, size_t entry_octets);
 SRD_API int srd_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
@@ -58,25 +59,15 @@ SRD_API struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, 
 SRD_API int srd_dereg_mr(struct ibv_mr *mr);
 
 /*
- * Fast registration, which libibverbs has no call for (in the kernel: ib_alloc_mr, IB_WR_REG_MR): a region whose memory
- * is given by a request in the send queue, page by page, and taken back by IBV_WR_LOCAL_INV or the peer's Send with
- * Invalidate, any number of times.
- *
- * srd_alloc_fast_mr  a region that reaches nothing yet. lkey and rkey are the same and stay so for its life. Every
- *                    queue pair of its domain may register, use and invalidate it. srd_dereg_mr frees it in any state.
- * srd_post_fast_reg  Returns 0, EINVAL (no region of srd_alloc_fast_mr, more pages than it has room for, not the state
- *                    to send), ENOMEM or EIO. Everything else is checked in the request's turn, and fails with
- *                    IBV_WC_MW_BIND_ERR: the region's domain; that it is not registered; pages, offset, length, base
- *                    and access. Whether the memory exists is not checked: accesses fail if it does not, as they do
- *                    where memory was unmapped. IBV_SEND_FENCE and IBV_SEND_SIGNALED count.
- * Addresses from base on name the octets of the pages in their order, and work as in a region of srd_reg_mr. No window
- * can be bound over it. The peer may invalidate it if it has remote rights.
+ * Fast registration, which libibverbs has no call for (in the kernel: ib_alloc_mr, IB_WR_REG_MR).
  */
 enum {
     SRD_FAST_PAGE_OCTETS = 4096,
     SRD_MAX_FAST_PAGES = 4096,
     SRD_WC_FAST_REG = IBV_WC_DRIVER1, /* opcode of its completion */
 };
+
+/* What srd_post_fast_reg registers. */
 struct srd_fast_reg {
     uint64_t wr_id;
     struct ibv_mr *mr;
@@ -88,7 +79,29 @@ struct srd_fast_reg {
     int access; /* IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE (which needs local write) */
     unsigned send_flags;
 };
+
+/*
+ * srd_alloc_fast_mr - a region for fast registration, which reaches nothing yet. Its memory is given by a request in
+ * the send queue, page by page, and taken back by IBV_WR_LOCAL_INV or the peer's Send with Invalidate, any number of
+ * times. Its lkey and rkey are the same and stay so for its life. Every queue pair of its domain may register, use and
+ * invalidate it. srd_dereg_mr frees it in any state.
+ * max_pages  in: pages it has room for, at most SRD_MAX_FAST_PAGES
+ * Returns the region; NULL: it failed, with one of these as errno; EINVAL: no pages, or too many; ENOMEM; EIO: the
+ * process has forked.
+ */
 SRD_API struct ibv_mr *srd_alloc_fast_mr(struct ibv_pd *pd, uint32_t max_pages);
+
+/*
+ * srd_post_fast_reg - posts a request that registers memory with such a region.
+ * reg  in: read during the call, with its pages
+ *
+ * Addresses from base on name the octets of the pages in their order, and work as in a region of srd_reg_mr. No window
+ * can be bound over it. The peer may invalidate it if it has remote rights. IBV_SEND_FENCE and IBV_SEND_SIGNALED count.
+ * Returns 0; EINVAL: no region of srd_alloc_fast_mr, more pages than it has room for, not the state to send; ENOMEM;
+ * EIO. Everything else is checked in the request's turn, and fails with IBV_WC_MW_BIND_ERR: the region's domain; that
+ * it is not registered; pages, offset, length, base and access. Whether the memory exists is not checked: accesses fail
+ * if it does not, as they do where memory was unmapped.
+ */
 SRD_API int srd_post_fast_reg(struct ibv_qp *qp, const struct srd_fast_reg *reg);
 
 /* completion */
@@ -101,12 +114,12 @@ SRD_API int srd_destroy_cq(struct ibv_cq *cq);
 SRD_API int srd_get_cq_event(
     struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 SRD_API void srd_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
+enum { SRD_WC_SOLICITED = 1 << 30 };
 /*
  * srd_mark_solicited - from now on a Receive's successful completion in this queue has SRD_WC_SOLICITED in wc_flags if
  * its Send was solicited. libibverbs does not know that bit, so it is off by default. Call it before the first
  * completion.
  */
-enum { SRD_WC_SOLICITED = 1 << 30 };
 SRD_API void srd_mark_solicited(struct ibv_cq *cq);
 
 /* queues */
@@ -116,24 +129,31 @@ SRD_API int srd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 SRD_API int srd_destroy_srq(struct ibv_srq *srq);
 SRD_API struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 /*
- * Queue pairs that a program connects out of band, without ids, as InfiniBand programs do: each end tells the other its
- * qp_num and a GID of its device, and names the peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid, grh.sgid_index,
- * dest_qp_num, rq_psn). Between softrdma ends alone; docs/softrdma.md has what follows from TCP. srd_create_qp makes
- * queue pairs for ids, whose numbers have no meaning; the numbers of those that these two calls make are a TCP port and
- * 8 bits more. For the first of each 256 the process binds a port, on which it listens from the first move to RTR that
- * names a peer until the last of them is destroyed. errno besides that of srd_create_qp: EMFILE, EADDRINUSE.
+ * srd_create_exchange_qp - a queue pair that a program connects out of band, without ids, as InfiniBand programs do.
+ * The parameters are those of ibv_create_qp. Each end tells the other its qp_num and a GID of its device, and names the
+ * peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid, grh.sgid_index, dest_qp_num, rq_psn). Between softrdma ends
+ * alone; docs/softrdma.md has what follows from TCP. srd_create_qp makes queue pairs for ids, whose numbers have no
+ * meaning; the number of one of these is a TCP port and 8 bits more. For the first of each 256 the process binds a
+ * port, on which it listens from the first move to RTR that names a peer until the last of them is destroyed.
+ * Returns the queue pair; NULL: it failed, with an errno of ibv_create_qp or one of these; EMFILE: no descriptor is
+ * left; EADDRINUSE: no port is left.
  */
 SRD_API struct ibv_qp *srd_create_exchange_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+/*
+ * srd_create_exchange_qp_ex - srd_create_exchange_qp with the parameters of ibv_create_qp_ex. Returns as
+ * srd_create_exchange_qp.
+ */
 SRD_API struct ibv_qp *srd_create_exchange_qp_ex(
     struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
-/* NULL unless made by ibv_create_qp_ex or srd_create_id_qp_ex with send_ops_flags. */
+/* Returns the same queue pair; NULL: it was not made by srd_create_id_qp_ex or ibv_create_qp_ex with send_ops_flags. */
 SRD_API struct ibv_qp_ex *srd_qp_to_qp_ex(struct ibv_qp *qp);
 SRD_API int srd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 SRD_API int srd_query_qp(
     struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
 /*
- * srd_query_path - how the octets of a queue pair's connection go: "shm" through memory that both ends share, "tcp"
- * through the socket. NULL: it has no connection, or that has not begun or has ended. The text is never freed.
+ * srd_query_path - how the octets of a queue pair's connection go. The text is never freed.
+ * Returns "shm": through memory that both ends share; "tcp": through the socket; NULL: it has no connection, or that
+ * has not begun or has ended.
  */
 SRD_API const char *srd_query_path(struct ibv_qp *qp);
 /*
@@ -163,12 +183,16 @@ struct srd_counters {
         rx_messages; /* Sends, Writes, Reads and Atomics of the peer's on this connection; no RTR */
 };
 /*
- * srd_query_counters - counters out: of so many octets, as the caller knows the struct; what the library does not know
- * is 0, as everything is in a forked child. Takes the locks of both sides of the connection for a moment. No thread may
- * be destroying the queue pair.
+ * srd_query_counters - what a queue pair has counted. Takes the locks of both sides of the connection for a moment. No
+ * thread may be destroying the queue pair.
+ * counters  out: what the library does not know is 0, as everything is in a forked child
+ * octets    in: of counters, as the caller knows the struct
  */
 SRD_API void srd_query_counters(struct ibv_qp *qp, struct srd_counters *counters, size_t octets);
-/* Connections to the device's listeners in this process that were closed because they sent no request, and too many. */
+/*
+ * srd_query_half_open_dropped - how many connections to the device's listeners in this process were closed because they
+ * sent no request, and there were too many. Returns their number.
+ */
 SRD_API uint64_t srd_query_half_open_dropped(struct ibv_context *context);
 SRD_API int srd_destroy_qp(struct ibv_qp *qp);
 
@@ -220,13 +244,14 @@ SRD_API void srd_destroy_id_srq(struct rdma_cm_id *id);
 struct reactor_source;
 
 /*
- * From now on (NULL: no longer) events of the channel schedule source (reactor_run); they neither make its descriptor
- * readable nor wake blocked threads. run takes one event; while there are more the reactor calls it again.
+ * srd_progress_attach - from now on (source NULL: no longer) events of the channel schedule source (reactor_run); they
+ * neither make its descriptor readable nor wake blocked threads. run takes one event; while there are more the reactor
+ * calls it again.
  */
 SRD_API void srd_progress_attach(struct ibv_comp_channel *channel, struct reactor_source *source);
 /*
- * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the background
- * thread takes over at once, not only after a while without polls.
+ * srd_progress_leave - the calling thread goes to sleep somewhere else, with this queue armed: where it polled the
+ * queue, the background thread takes over at once, not only after a while without polls.
  */
 SRD_API void srd_progress_leave(struct ibv_cq *cq);
 

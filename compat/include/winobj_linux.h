@@ -19,9 +19,9 @@ WINCOMPAT_BEGIN
  * of a port, make the Windows call with timeout 0; another thread may have taken it first. If all threads of a program
  * sleep in poll or epoll, the library's background thread does its work.
  *
- * Returns the descriptor, close-on-exec; -1 with the last error ERROR_INVALID_HANDLE (not open, or of a kind that is
- *         never signalled) or ERROR_NO_SYSTEM_RESOURCES (no file descriptor is left; the object has a name).
- * Threads any.
+ * Returns the descriptor, close-on-exec; -1: it failed, with one of these last errors; ERROR_INVALID_HANDLE: not open,
+ * or of a kind that is never signalled; ERROR_NO_SYSTEM_RESOURCES: no file descriptor is left, or the object has a
+ * name. Any thread.
  */
 WINOBJ_API int WinLinuxGetDescriptor(HANDLE handle);
 

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /*
- * Passive. Opens the adapter of a network interface: the device that serves an address of it.
+ * NdklOpenAdapter - opens the adapter of a network interface: the device that serves an address of it. Passive.
  * version  in: major version, and the lowest minor version that will do
  * index    in: the interface, as if_nametoindex tells it
  * adapter  out: the caller's until NdklCloseAdapter; untouched on failure
@@ -25,14 +25,15 @@ extern "C" {
 NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **adapter);
 
 /*
- * Passive. Closes an adapter whose objects have all been closed, or are being closed. Returns when every callback of
- * all of them has returned: if a program calls it in a callback, abort() ends the program.
+ * NdklCloseAdapter - closes an adapter whose objects have all been closed, or are being closed. Passive. It comes back
+ * when every callback of all of them has returned: if a program calls it in a callback, abort() ends the program.
  * adapter  in: invalid afterwards
  */
 VOID NdklCloseAdapter(NDK_ADAPTER *adapter);
 
 /*
- * A parameter that a driver finds by RtlQueryRegistryValues; one of the same name hides an earlier one.
+ * NdklSetParameter - sets a parameter that a driver finds by RtlQueryRegistryValues. One of the same name hides an
+ * earlier one.
  * name   in: in any case
  * value  in: of REG_DWORD if it is a number, decimal or behind 0x, else of REG_SZ
  * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER: one is missing; STATUS_INSUFFICIENT_RESOURCES.

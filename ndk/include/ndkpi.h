@@ -66,6 +66,7 @@ extern "C" {
 #define NDK_MR_FLAG_RDMA_READ_SINK     0x00000008 /* target of Read */
 /* clang-format on */
 
+/* What an object is. */
 typedef enum _NDK_OBJECT_TYPE {
     NdkObjectTypeUndefined = 0,
     NdkObjectTypeAdapter = 1,
@@ -247,7 +248,7 @@ typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO)(
     NDK_ADAPTER *pNdkAdapter, NDK_ADAPTER_INFO *pInfo, ULONG *pBufferSize);
 
 /*
- * CC.
+ * CC. A completion queue.
  * CqDepth                                in: depth in results
  * CqNotification, CqNotificationContext  in, optional: called as NdkArmCq asks, until the close; NULL: the queue is
  *                                        polled
@@ -260,7 +261,7 @@ typedef NTSTATUS (*NDK_FN_CREATE_CQ)(NDK_ADAPTER *pNdkAdapter, ULONG CqDepth,
     GROUP_AFFINITY *Affinity, NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext,
     NDK_CQ **ppNdkCq);
 
-/* CC. ppNdkPd out: a protection domain, with regions, windows and queue pairs of its own. Ends with STATUS_SUCCESS. */
+/* CC. A protection domain, with regions, windows and queue pairs of its own. Ends with STATUS_SUCCESS. */
 typedef NTSTATUS (*NDK_FN_CREATE_PD)(NDK_ADAPTER *pNdkAdapter,
     NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_PD **ppNdkPd);
 
@@ -275,7 +276,7 @@ typedef NTSTATUS (*NDK_FN_CREATE_SHARED_ENDPOINT)(NDK_ADAPTER *pNdkAdapter,
     CONST PSOCKADDR pAddress, ULONG AddressLength, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_SHARED_ENDPOINT **ppNdkSharedEndpoint);
 
-/* CC. ppNdkConnector out: makes and ends one connection. Returns or ends with STATUS_SUCCESS. */
+/* CC. A connector, which makes and ends one connection. Returns or ends with STATUS_SUCCESS. */
 typedef NTSTATUS (*NDK_FN_CREATE_CONNECTOR)(NDK_ADAPTER *pNdkAdapter,
     NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext,
     NDK_CONNECTOR **ppNdkConnector);
@@ -304,13 +305,14 @@ typedef NTSTATUS (*NDK_FN_BUILD_LAM)(NDK_ADAPTER *pNdkAdapter, MDL *Mdl, SIZE_T 
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext,
     NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM, ULONG *pLAMSize, ULONG *pFBO);
 
-/* pNdkLAM in: a mapping that no request uses any more; its memory stays the caller's. */
+/* Gives a mapping back. pNdkLAM in: one that no request uses any more; its memory stays the caller's. */
 typedef VOID (*NDK_FN_RELEASE_LAM)(NDK_ADAPTER *pNdkAdapter, NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM);
 
 /* In no table, so not provided. Version in; pInfo, pBufferSize as of NDK_FN_QUERY_ADAPTER_INFO. */
 typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO_EX)(
     NDK_ADAPTER *pNdkAdapter, NDK_VERSION Version, NDK_ADAPTER_INFO *pInfo, ULONG *pBufferSize);
 
+/* The functions of an adapter. */
 typedef struct _NDK_ADAPTER_DISPATCH {
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
     NDK_FN_QUERY_ADAPTER_INFO NdkQueryAdapterInfo;
@@ -323,6 +325,7 @@ typedef struct _NDK_ADAPTER_DISPATCH {
     NDK_FN_RELEASE_LAM NdkReleaseLAM;
 } NDK_ADAPTER_DISPATCH;
 
+/* An adapter. */
 struct _NDK_ADAPTER {
     NDK_OBJECT_HEADER Header;
     /* Set by the library once, and never read by it: the consumer may replace it. The same in every object. */
@@ -342,7 +345,7 @@ struct _NDK_ADAPTER {
 typedef NTSTATUS (*NDK_FN_CREATE_MR)(NDK_PD *pNdkPd, BOOLEAN FastRegister,
     NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_MR **ppNdkMr);
 
-/* CC. ppNdkMw out: a window that is not bound. Returns or ends with STATUS_SUCCESS. */
+/* CC. A window that is not bound. Returns or ends with STATUS_SUCCESS. */
 typedef NTSTATUS (*NDK_FN_CREATE_MW)(NDK_PD *pNdkPd, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_MW **ppNdkMw);
 
@@ -377,15 +380,19 @@ typedef NTSTATUS (*NDK_FN_CREATE_QP)(NDK_PD *pNdkPd, NDK_CQ *pReceiveCq, NDK_CQ 
     ULONG MaxInitiatorRequestSge, ULONG InlineDataSize, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_QP **ppNdkQp);
 
-/* CC. As NDK_FN_CREATE_QP; pSrq in: where its Receives come from, of the same domain. */
+/* CC. A queue pair as of NDK_FN_CREATE_QP; pSrq in: where its Receives come from, of the same domain. */
 typedef NTSTATUS (*NDK_FN_CREATE_QP_WITH_SRQ)(NDK_PD *pNdkPd, NDK_CQ *pReceiveCq,
     NDK_CQ *pInitiatorCq, NDK_SRQ *pSrq, PVOID QPContext, ULONG InitiatorQueueDepth,
     ULONG MaxInitiatorRequestSge, ULONG InlineDataSize, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_QP **ppNdkQp);
 
-/* pToken out: the token of entries with logical addresses: local reading and writing, never remote access. */
+/*
+ * The token of entries with logical addresses.
+ * pToken  out: for local reading and writing, never remote access
+ */
 typedef VOID (*NDK_FN_GET_PRIVILEGED_MEMORY_REGION_TOKEN)(NDK_PD *pNdkPd, UINT32 *pToken);
 
+/* The functions of a protection domain. */
 typedef struct _NDK_PD_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkClosePd;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -397,6 +404,7 @@ typedef struct _NDK_PD_DISPATCH {
     NDK_FN_GET_PRIVILEGED_MEMORY_REGION_TOKEN NdkGetPrivilegedMemoryRegionToken;
 } NDK_PD_DISPATCH;
 
+/* A protection domain. */
 struct _NDK_PD {
     NDK_OBJECT_HEADER Header;
     const NDK_PD_DISPATCH *Dispatch;
@@ -407,7 +415,8 @@ struct _NDK_PD {
  */
 
 /*
- * RC. CqDepth in: new depth in results. No result is lost.
+ * RC. Changes the depth; no result is lost.
+ * CqDepth  in: new depth in results
  * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: 0, above MaxCqDepth, or below the results that wait;
  * STATUS_INSUFFICIENT_RESOURCES: the device cannot.
  */
@@ -422,7 +431,8 @@ typedef NTSTATUS (*NDK_FN_RESIZE_CQ)(NDK_CQ *pNdkCq, ULONG CqDepth,
 typedef VOID (*NDK_FN_ARM_CQ)(NDK_CQ *pNdkCq, ULONG Type);
 
 /*
- * Results  out: finished requests, filled from index 0; those of one queue in their order
+ * Takes the results of finished requests.
+ * Results  out: filled from index 0; those of one queue in their order
  * nResults in: room in entries
  * Returns how many were stored; fewer than nResults: there are no more.
  */
@@ -441,6 +451,7 @@ typedef ULONG (*NDK_FN_GET_CQ_RESULTS_EX)(NDK_CQ *pNdkCq, NDK_RESULT_EX Results[
 typedef NTSTATUS (*NDK_FN_CONTROL_CQ_INTERRUPT_MODERATION)(
     NDK_CQ *pNdkCq, ULONG ModerationInterval, ULONG ModerationCount);
 
+/* The functions of a completion queue. */
 typedef struct _NDK_CQ_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseCq;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -451,6 +462,7 @@ typedef struct _NDK_CQ_DISPATCH {
     NDK_FN_GET_CQ_RESULTS_EX NdkGetCqResultsEx; /* since 1.2 */
 } NDK_CQ_DISPATCH;
 
+/* A completion queue. */
 struct _NDK_CQ {
     NDK_OBJECT_HEADER Header;
     const NDK_CQ_DISPATCH *Dispatch;
@@ -548,6 +560,7 @@ typedef NTSTATUS (*NDK_FN_READ)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_
 typedef NTSTATUS (*NDK_FN_WRITE)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
     ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
 
+/* The functions of a queue pair. */
 typedef struct _NDK_QP_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseQp;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -562,6 +575,7 @@ typedef struct _NDK_QP_DISPATCH {
     NDK_FN_SEND_AND_INVALIDATE NdkSendAndInvalidate; /* since 1.2 */
 } NDK_QP_DISPATCH;
 
+/* A queue pair. */
 struct _NDK_QP {
     NDK_OBJECT_HEADER Header;
     const NDK_QP_DISPATCH *Dispatch;
@@ -608,6 +622,7 @@ typedef UINT32 (*NDK_FN_GET_REMOTE_TOKEN_FROM_MR)(NDK_MR *pNdkMr);
 /* The token for NDK_SGE, once the region is registered or initialised; else 0. */
 typedef UINT32 (*NDK_FN_GET_LOCAL_TOKEN_FROM_MR)(NDK_MR *pNdkMr);
 
+/* The functions of a memory region. */
 typedef struct _NDK_MR_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseMr;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -618,6 +633,7 @@ typedef struct _NDK_MR_DISPATCH {
     NDK_FN_GET_LOCAL_TOKEN_FROM_MR NdkGetLocalTokenFromMr;
 } NDK_MR_DISPATCH;
 
+/* A memory region. */
 struct _NDK_MR {
     NDK_OBJECT_HEADER Header;
     const NDK_MR_DISPATCH *Dispatch;
@@ -630,12 +646,14 @@ struct _NDK_MR {
 /* The token for the peer, in the byte order of this machine; another one when NdkBind has returned. */
 typedef UINT32 (*NDK_FN_GET_REMOTE_TOKEN_FROM_MW)(NDK_MW *pNdkMw);
 
+/* The functions of a memory window. */
 typedef struct _NDK_MW_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseMw;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
     NDK_FN_GET_REMOTE_TOKEN_FROM_MW NdkGetRemoteTokenFromMw;
 } NDK_MW_DISPATCH;
 
+/* A memory window. */
 struct _NDK_MW {
     NDK_OBJECT_HEADER Header;
     const NDK_MW_DISPATCH *Dispatch;
@@ -646,7 +664,8 @@ struct _NDK_MW {
  */
 
 /*
- * RC. SrqDepth, NotifyThreshold in: new ones, 0: leave as it is; the notification may be called once again.
+ * RC. Changes depth and threshold; the notification may be called once again.
+ * SrqDepth, NotifyThreshold  in: new ones, 0: leave as it is
  * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limit, below the Receives that are
  * posted, or a threshold above the depth; STATUS_INSUFFICIENT_RESOURCES: the device cannot.
  */
@@ -657,6 +676,7 @@ typedef NTSTATUS (*NDK_FN_MODIFY_SRQ)(NDK_SRQ *pNdkSrq, ULONG SrqDepth, ULONG No
 typedef NTSTATUS (*NDK_FN_SRQ_RECEIVE)(
     NDK_SRQ *pNdkSrq, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge);
 
+/* The functions of a shared receive queue. */
 typedef struct _NDK_SRQ_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseSrq;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -664,6 +684,7 @@ typedef struct _NDK_SRQ_DISPATCH {
     NDK_FN_SRQ_RECEIVE NdkSrqReceive;
 } NDK_SRQ_DISPATCH;
 
+/* A shared receive queue. */
 struct _NDK_SRQ {
     NDK_OBJECT_HEADER Header;
     const NDK_SRQ_DISPATCH *Dispatch;
@@ -673,16 +694,21 @@ struct _NDK_SRQ {
  * Shared endpoint
  */
 
-/* pAddress out, optional, pAddressLength in and out: size query. Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL. */
+/*
+ * The local address. pAddress out, optional, pAddressLength in and out: size query.
+ * Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL.
+ */
 typedef NTSTATUS (*NDK_FN_GET_SHARED_ENDPOINT_LOCAL_ADDRESS)(
     NDK_SHARED_ENDPOINT *pNdkSharedEndpoint, SOCKADDR *pAddress, ULONG *pAddressLength);
 
+/* The functions of a shared endpoint. */
 typedef struct _NDK_SHARED_ENDPOINT_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseSharedEndpoint;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
     NDK_FN_GET_SHARED_ENDPOINT_LOCAL_ADDRESS NdkGetLocalAddress;
 } NDK_SHARED_ENDPOINT_DISPATCH;
 
+/* A shared endpoint. */
 struct _NDK_SHARED_ENDPOINT {
     NDK_OBJECT_HEADER Header;
     const NDK_SHARED_ENDPOINT_DISPATCH *Dispatch;
@@ -698,7 +724,8 @@ struct _NDK_SHARED_ENDPOINT {
  */
 
 /*
- * RC. Ends when the peer has accepted or rejected; NdkCompleteConnect or NdkReject have to follow a success.
+ * RC. Asks a peer for a connection. Ends when the peer has accepted or rejected; NdkCompleteConnect or NdkReject have
+ * to follow a success.
  * pNdkQp                               in: to be connected
  * pSrcAddress, SrcAddressLength        in: an address of this adapter; port 0: choose
  * pDestAddress, DestAddressLength      in: where the peer listens
@@ -729,7 +756,7 @@ typedef NTSTATUS (*NDK_FN_CONNECT_WITH_SHARED_ENDPOINT)(NDK_CONNECTOR *pNdkConne
     PVOID RequestContext);
 
 /*
- * RC. The connection is made; the peer's NdkAccept ends.
+ * RC. Makes the connection that the peer has accepted; the peer's NdkAccept ends.
  * DisconnectEvent, DisconnectEventContext  in, optional: called when the peer ends the connection
  * Returns or ends with STATUS_SUCCESS; STATUS_CONNECTION_INVALID: no accepted NdkConnect; STATUS_CONNECTION_ABORTED:
  * the peer gave up; STATUS_IO_TIMEOUT: no answer; STATUS_INVALID_PARAMETER: no RequestCompletion.
@@ -744,7 +771,7 @@ typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT_EX)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
 /*
- * RC. Ends when the peer completes the connection.
+ * RC. Accepts a connection request. Ends when the peer completes the connection.
  * pNdkQp                                   in: to be connected
  * InboundReadLimit, OutboundReadLimit      in: as of NdkConnect
  * pPrivateData, PrivateDataLength          in, optional: for the peer's NdkGetConnectionData; MaxCalleeData at most
@@ -791,7 +818,7 @@ typedef NTSTATUS (*NDK_FN_GET_CONNECTION_DATA)(NDK_CONNECTOR *pNdkConnector,
     ULONG *pPrivateDataLength);
 
 /*
- * pAddress out, optional, pAddressLength in and out: size query.
+ * The local address. pAddress out, optional, pAddressLength in and out: size query.
  * Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL; STATUS_CONNECTION_INVALID: it has none yet.
  */
 typedef NTSTATUS (*NDK_FN_GET_LOCAL_ADDRESS)(
@@ -814,6 +841,7 @@ typedef NTSTATUS (*NDK_FN_DISCONNECT)(NDK_CONNECTOR *pNdkConnector,
 typedef NTSTATUS (*NDK_FN_DISCONNECT_EX)(NDK_CONNECTOR *pNdkConnector, BOOLEAN Abortive,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
+/* The functions of a connector. */
 typedef struct _NDK_CONNECTOR_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseConnector;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -830,6 +858,7 @@ typedef struct _NDK_CONNECTOR_DISPATCH {
     NDK_FN_ACCEPT_EX NdkAcceptEx;                    /* since 2.1 */
 } NDK_CONNECTOR_DISPATCH;
 
+/* A connector. */
 struct _NDK_CONNECTOR {
     NDK_OBJECT_HEADER Header;
     const NDK_CONNECTOR_DISPATCH *Dispatch;
@@ -850,15 +879,19 @@ typedef NTSTATUS (*NDK_FN_LISTEN)(NDK_LISTENER *pNdkListener, CONST PSOCKADDR pA
     ULONG AddressLength, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
 /*
- * pAddress out, optional, pAddressLength in and out: size query.
+ * The local address. pAddress out, optional, pAddressLength in and out: size query.
  * Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL; STATUS_INVALID_DEVICE_STATE: it does not listen.
  */
 typedef NTSTATUS (*NDK_FN_GET_LISTENER_LOCAL_ADDRESS)(
     NDK_LISTENER *pNdkListener, SOCKADDR *pAddress, ULONG *pAddressLength);
 
-/* Pause in: TRUE: refuse requests as if no program listened; FALSE: take them again. */
+/*
+ * Holds connection requests off.
+ * Pause  in: TRUE: refuse them as if no program listened; FALSE: take them again
+ */
 typedef VOID (*NDK_FN_CONTROL_CONNECT_EVENTS)(NDK_LISTENER *pNdkListener, BOOLEAN Pause);
 
+/* The functions of a listener. */
 typedef struct _NDK_LISTENER_DISPATCH {
     NDK_FN_CLOSE_OBJECT NdkCloseListener;
     NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
@@ -867,6 +900,7 @@ typedef struct _NDK_LISTENER_DISPATCH {
     NDK_FN_CONTROL_CONNECT_EVENTS NdkControlConnectEvents;
 } NDK_LISTENER_DISPATCH;
 
+/* A listener. */
 struct _NDK_LISTENER {
     NDK_OBJECT_HEADER Header;
     const NDK_LISTENER_DISPATCH *Dispatch;

@@ -93,6 +93,7 @@ typedef struct _ND2_ADAPTER_INFO32 {
     ULONG AdapterFlags;
 } ND2_ADAPTER_INFO32, *PND2_ADAPTER_INFO32;
 
+/* What kind of request a result is of. */
 typedef enum _ND2_REQUEST_TYPE {
     Nd2RequestTypeReceive,
     Nd2RequestTypeSend,

@@ -37,7 +37,10 @@ extern "C" {
  */
 HRESULT __stdcall DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *out);
 
-/* DllCanUnloadNow - S_OK when no object of the library exists and no LockServer is in force; else S_FALSE. */
+/*
+ * DllCanUnloadNow - whether the library may be unloaded.
+ * Returns S_OK: no object of the library exists and no LockServer is in force; S_FALSE: else. Any thread.
+ */
 HRESULT __stdcall DllCanUnloadNow(void);
 
 #ifdef __cplusplus

@@ -11,11 +11,11 @@
  * - An overlapped method (one that takes an OVERLAPPED) returns ND_PENDING and completes later through the structure's
  *   event and the completion port of the object's file, or returns an error and does neither. GetOverlappedResult
  *   returns its result. The structure must live until then.
- * - Methods that create an object store an interface with one reference, or NULL and an error. Besides the codes named
- *   they return ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED, E_NOINTERFACE for another iid, and
- *   ND_INVALID_HANDLE for a file that is not of this adapter.
- * - "Size query": length on entry is the room, on return the size used or needed; a NULL buffer or one too small gets
- *   ND_BUFFER_OVERFLOW.
+ * - Methods that create an object store an interface with one reference, or NULL and an error. Besides the codes named,
+ *   all of them return ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED; E_POINTER: no place for the
+ *   interface; E_NOINTERFACE: another iid; ND_INVALID_HANDLE: a file that is not of this adapter.
+ * - "Size query": length on entry is the room, on return the size used or needed; all of them return
+ *   ND_BUFFER_OVERFLOW: a NULL buffer, or one too small.
  * - Objects may be released in any order. The last Release cancels the object's overlapped requests.
  *
  * IIDs: define INITGUID before the includes of one source, or link with the library, which exports them.
@@ -95,6 +95,7 @@ DECLARE_INTERFACE_(IND2Overlapped, IUnknown)
      */
     IFACEMETHOD(CancelOverlappedRequests)(THIS) PURE;
     /*
+     * How a request has ended.
      * pOverlapped  in: a request of this object
      * wait         in: TRUE waits until it has ended
      * Returns its final status; ND_PENDING: not ended (wait FALSE).
@@ -114,9 +115,14 @@ DECLARE_INTERFACE_(IND2CompletionQueue, IND2Overlapped)
 {
     ND_OVERLAPPED_METHODS_
 
-    /* Where notifications are delivered, both out. Returns ND_SUCCESS; ND_INVALID_PARAMETER; ND_NOT_SUPPORTED. */
+    /*
+     * Where notifications are delivered: the processors that were asked for.
+     * pGroup, pAffinity  out
+     * Returns ND_SUCCESS; ND_INVALID_PARAMETER: one is NULL.
+     */
     IFACEMETHOD(GetNotifyAffinity)(THIS_ USHORT *pGroup, KAFFINITY *pAffinity) PURE;
     /*
+     * Changes how many results the queue holds.
      * queueDepth  in: new depth in results
      * Returns ND_SUCCESS; ND_INVALID_PARAMETER: above the adapter's limit; ND_BUFFER_OVERFLOW: more results wait;
      * ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot resize and the queue was made with fewer;
@@ -124,14 +130,16 @@ DECLARE_INTERFACE_(IND2CompletionQueue, IND2Overlapped)
      */
     IFACEMETHOD(Resize)(THIS_ ULONG queueDepth) PURE;
     /*
-     * Overlapped. Completes when a result arrives that was not yet there when the last request of this kind ended.
+     * Overlapped. Waits for a result: completes when one arrives that was not yet there when the last request of this
+     * kind ended.
      * type  in: ND_CQ_NOTIFY_*
      * Ends with ND_SUCCESS; ND_CANCELED; ND_BUFFER_OVERFLOW: results were lost for want of room;
      * ND_INTERNAL_ERROR; ND_DEVICE_REMOVED. Returns ND_INVALID_PARAMETER for another type.
      */
     IFACEMETHOD(Notify)(THIS_ ULONG type, OVERLAPPED *pOverlapped) PURE;
     /*
-     * results   out: finished requests, filled from index 0; those of one queue in their order
+     * Takes the results of finished requests.
+     * results   out: filled from index 0; those of one queue in their order
      * nResults  in: room of results, in entries
      * Returns how many were stored; fewer than nResults means there are no more. Never blocks.
      */
@@ -145,9 +153,10 @@ DECLARE_INTERFACE_(IND2SharedReceiveQueue, IND2Overlapped)
 {
     ND_OVERLAPPED_METHODS_
 
-    /* As of a completion queue. */
+    /* As IND2CompletionQueue::GetNotifyAffinity. */
     IFACEMETHOD(GetNotifyAffinity)(THIS_ USHORT *pGroup, KAFFINITY *pAffinity) PURE;
     /*
+     * Changes how many Receives the queue holds, and when Notify completes.
      * queueDepth       in: new depth, 0 = keep
      * notifyThreshold  in: new threshold of Notify, 0 = keep
      * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INVALID_PARAMETER: above the limit, or a
@@ -155,7 +164,8 @@ DECLARE_INTERFACE_(IND2SharedReceiveQueue, IND2Overlapped)
      */
     IFACEMETHOD(Modify)(THIS_ ULONG queueDepth, ULONG notifyThreshold) PURE;
     /*
-     * Overlapped. Completes when fewer Receives are posted than the threshold says, or the queue fails.
+     * Overlapped. Waits until Receives run short: completes when fewer are posted than the threshold says, or when the
+     * queue fails.
      * Ends with ND_SUCCESS; ND_CANCELED; ND_INTERNAL_ERROR; ND_DEVICE_REMOVED.
      */
     IFACEMETHOD(Notify)(THIS_ OVERLAPPED *pOverlapped) PURE;
@@ -182,7 +192,7 @@ DECLARE_INTERFACE_(IND2MemoryRegion, IND2Overlapped)
     ND_OVERLAPPED_METHODS_
 
     /*
-     * Overlapped.
+     * Overlapped. Lets the adapter access memory.
      * pBuffer, cbBuffer  in: the memory; must stay mapped while registered
      * flags              in: ND_MR_FLAG_*
      * Returns or ends with ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags; ND_INVALID_BUFFER_SIZE: no
@@ -192,7 +202,7 @@ DECLARE_INTERFACE_(IND2MemoryRegion, IND2Overlapped)
     IFACEMETHOD(Register)
     (THIS_ const VOID *pBuffer, SIZE_T cbBuffer, ULONG flags, OVERLAPPED *pOverlapped) PURE;
     /*
-     * Overlapped. The object may be registered again afterwards.
+     * Overlapped. Takes the memory back. The object may be registered again afterwards.
      * Returns ND_DEVICE_BUSY: a window is bound to it; ND_INVALID_DEVICE_STATE: not registered.
      */
     IFACEMETHOD(Deregister)(THIS_ OVERLAPPED *pOverlapped) PURE;
@@ -207,7 +217,7 @@ DECLARE_INTERFACE_(IND2MemoryRegion, IND2Overlapped)
  * in its completion queue, but silent ones that succeed.
  *
  * What all requests take: requestContext (in: given back in ND2_RESULT), sge and nSge (in: local memory; the array
- * itself is read during the call only), flags (in: ND_OP_FLAG_*). What all return: ND_SUCCESS: queued;
+ * itself is read during the call only), flags (in: ND_OP_FLAG_*). All requests return ND_SUCCESS: queued;
  * ND_NO_MORE_ENTRIES: as many requests as the queue is deep have results not yet fetched; ND_DATA_OVERRUN: too many
  * entries; ND_BUFFER_OVERFLOW: longer than the adapter's MaxTransferLength or the queue pair's inlineDataSize;
  * ND_CONNECTION_INVALID: never connected (Receive excepted); ND_INVALID_PARAMETER_n: unknown flag; ND_DEVICE_REMOVED.
@@ -219,12 +229,15 @@ DECLARE_INTERFACE_(IND2QueuePair, IUnknown)
 {
     ND_IUNKNOWN_METHODS_
 
-    /* Ends all queued requests with ND_CANCELED, perhaps after it has returned. The queue pair is of no further use. */
+    /*
+     * Ends all queued requests with ND_CANCELED, perhaps after it has returned. The queue pair is of no further use.
+     * Returns ND_SUCCESS; ND_DEVICE_REMOVED.
+     */
     IFACEMETHOD(Flush)(THIS) PURE;
-    /* The message fills the peer's oldest Receive. */
+    /* Sends a message, which fills the peer's oldest Receive. */
     IFACEMETHOD(Send)
     (THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge, ULONG flags) PURE;
-    /* Room for one message. Allowed before the connection is made. */
+    /* Gives room for one message. Allowed before the connection is made. */
     IFACEMETHOD(Receive)(THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge) PURE;
     /*
      * Lets the peer access cbBuffer bytes at pBuffer, a part of the region, through the window.
@@ -242,7 +255,10 @@ DECLARE_INTERFACE_(IND2QueuePair, IUnknown)
     IFACEMETHOD(Read)
     (THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge, UINT64 remoteAddress, UINT32 remoteToken,
         ULONG flags) PURE;
-    /* Stores there. The peer gets no result. */
+    /*
+     * Stores at remoteAddress, an address of the peer, that remoteToken (network order) grants.
+     * The peer gets no result.
+     */
     IFACEMETHOD(Write)
     (THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge, UINT64 remoteAddress, UINT32 remoteToken,
         ULONG flags) PURE;
@@ -259,13 +275,15 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
     ND_OVERLAPPED_METHODS_
 
     /*
+     * Gives the connector its local address.
      * pAddress, cbAddress  in: local address; port 0 = choose
      * Returns ND_SUCCESS; 0xC0000238: bound already; ND_INVALID_ADDRESS: not of this adapter;
      * ND_TOO_MANY_ADDRESSES: no port left; 0xC0000022: the port is for privileged processes (below 1024).
      */
     IFACEMETHOD(Bind)(THIS_ const struct sockaddr *pAddress, ULONG cbAddress) PURE;
     /*
-     * Overlapped. Ends when the peer has answered; CompleteConnect or Reject have to follow a success.
+     * Overlapped. Asks a peer for a connection. Ends when the peer has answered; CompleteConnect or Reject have to
+     * follow a success.
      * pQueuePair                            in: to be connected
      * pDestinationAddress, cbDestinationAddress  in: where the peer listens
      * inboundReadLimit, outboundReadLimit   in: cut silently to what both sides can do
@@ -282,15 +300,15 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
         ULONG inboundReadLimit, ULONG outboundReadLimit, const VOID *pPrivateData, ULONG cbPrivateData,
         OVERLAPPED *pOverlapped) PURE;
     /*
-     * Overlapped. The connection is made; the peer's Accept ends.
+     * Overlapped. Makes the connection that the peer has accepted; the peer's Accept ends.
      * Returns or ends with ND_CONNECTION_INVALID: no answered Connect; ND_CONNECTION_ABORTED: the peer gave up.
      */
     IFACEMETHOD(CompleteConnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
     /*
-     * Overlapped. Ends when the peer completes the connection. Parameters as of Connect.
+     * Overlapped. Accepts the connection request that the connector holds. Ends when the peer completes the connection.
+     * Parameters as of Connect.
      * Returns ND_INVALID_PARAMETER_1; ND_CONNECTION_ACTIVE: no request is held; ND_CONNECTION_ABORTED: the peer gave
-     * up;
-     * ND_INVALID_BUFFER_SIZE: more than MaxCalleeData. Ends with ND_CONNECTION_REFUSED: the peer backed out;
+     * up; ND_INVALID_BUFFER_SIZE: more than MaxCalleeData. Ends with ND_CONNECTION_REFUSED: the peer backed out;
      * ND_IO_TIMEOUT; ND_CANCELED, also by Flush or release of the queue pair.
      */
     IFACEMETHOD(Accept)
@@ -303,20 +321,21 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      */
     IFACEMETHOD(Reject)(THIS_ const VOID *pPrivateData, ULONG cbPrivateData) PURE;
     /*
-     * The limits agreed so far, both out and optional. Returns ND_SUCCESS; ND_CONNECTION_INVALID: no answer, no
-     * request.
+     * The limits of Reads in flight agreed so far.
+     * pInboundReadLimit, pOutboundReadLimit  out, optional
+     * Returns ND_SUCCESS; ND_CONNECTION_INVALID: no answer, no request.
      */
     IFACEMETHOD(GetReadLimits)(THIS_ ULONG *pInboundReadLimit, ULONG *pOutboundReadLimit) PURE;
     /* What the peer gave with Connect, Accept or Reject. Size query; ND_BUFFER_OVERFLOW has stored what fits.
      * Transports may deliver more bytes than were given, filled with zero. Returns also ND_CONNECTION_INVALID. */
     IFACEMETHOD(GetPrivateData)(THIS_ VOID *pPrivateData, ULONG *pcbPrivateData) PURE;
-    /* Size query. Returns also ND_CONNECTION_INVALID: not bound. */
+    /* The local address. Size query. Returns also ND_CONNECTION_INVALID: not bound. */
     IFACEMETHOD(GetLocalAddress)(THIS_ struct sockaddr *pAddress, ULONG *pcbAddress) PURE;
-    /* Size query. Returns also ND_CONNECTION_INVALID: neither connecting nor connected. */
+    /* The peer's address. Size query. Returns also ND_CONNECTION_INVALID: neither connecting nor connected. */
     IFACEMETHOD(GetPeerAddress)(THIS_ struct sockaddr *pAddress, ULONG *pcbAddress) PURE;
     /*
-     * Overlapped. Ends with ND_SUCCESS: the peer disconnected, which flushes nothing then; 0xC000020C: this side did;
-     * ND_CANCELED. Returns also ND_CONNECTION_INVALID: never connected.
+     * Overlapped. Waits for the end of the connection. Ends with ND_SUCCESS: the peer disconnected, which flushes
+     * nothing then; 0xC000020C: this side did; ND_CANCELED. Returns also ND_CONNECTION_INVALID: never connected.
      */
     IFACEMETHOD(NotifyDisconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
     /*
@@ -335,18 +354,23 @@ DECLARE_INTERFACE_(IND2Listener, IND2Overlapped)
     ND_OVERLAPPED_METHODS_
 
     /*
+     * Gives the listener its local address.
      * pAddress, cbAddress  in: local address; the wildcard means all of this adapter; port 0 = choose
      * Returns ND_SUCCESS; ND_SHARING_VIOLATION: in use; 0xC0000238: bound already; ND_INVALID_ADDRESS;
      * ND_TOO_MANY_ADDRESSES; ND_INSUFFICIENT_RESOURCES; 0xC0000022: the port is for privileged processes (below 1024).
      */
     IFACEMETHOD(Bind)(THIS_ const struct sockaddr *pAddress, ULONG cbAddress) PURE;
-    /* backlog in: requests that may wait, 0 = no limit. Returns ND_SUCCESS; ND_INVALID_DEVICE_STATE: unbound, or
-     * listening already; ND_SHARING_VIOLATION. */
+    /*
+     * Begins to take connection requests.
+     * backlog  in: requests that may wait, 0 = no limit
+     * Returns ND_SUCCESS; ND_INVALID_DEVICE_STATE: unbound, or listening already; ND_SHARING_VIOLATION.
+     */
     IFACEMETHOD(Listen)(THIS_ ULONG backlog) PURE;
-    /* Size query. Returns also ND_INVALID_DEVICE_STATE: not bound. */
+    /* The local address. Size query. Returns also ND_INVALID_DEVICE_STATE: not bound. */
     IFACEMETHOD(GetLocalAddress)(THIS_ struct sockaddr *pAddress, ULONG *pcbAddress) PURE;
     /*
-     * Overlapped. Ends when a request was put into pConnector, a fresh one; several may wait, first come first served.
+     * Overlapped. Takes a connection request. Ends when one was put into pConnector, a fresh one; several calls may
+     * wait, first come first served.
      * Returns ND_INVALID_DEVICE_STATE: not listening; ND_CONNECTION_ACTIVE: the connector is not fresh;
      * ND_INVALID_PARAMETER_1: it is none of this adapter. Ends with ND_SUCCESS; ND_CANCELED; ND_DEVICE_REMOVED.
      */
@@ -361,16 +385,21 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     ND_IUNKNOWN_METHODS_
 
     /*
-     * phOverlappedFile  out: file for overlapped requests of the objects made with it; bind it to a completion port
+     * Makes a file for overlapped requests.
+     * phOverlappedFile  out: file for those of the objects made with it; bind it to a completion port
      * with CreateIoCompletionPort, close it with CloseHandle. Closing its last handle cancels what is pending on it
      * (ND_CANCELED), and overlapped calls of those objects fail with ND_INVALID_HANDLE from then on.
      */
     IFACEMETHOD(CreateOverlappedFile)(THIS_ HANDLE *phOverlappedFile) PURE;
-    /* Size query; pInfo->InfoVersion in: ND_VERSION_2. Returns also ND_NOT_SUPPORTED: another version. */
+    /*
+     * What the adapter can do. Size query; InfoVersion of pInfo is in: ND_VERSION_2.
+     * Returns also ND_NOT_SUPPORTED: another version; ND_DEVICE_REMOVED.
+     */
     IFACEMETHOD(Query)(THIS_ ND2_ADAPTER_INFO *pInfo, ULONG *pcbInfo) PURE;
-    /* Addresses of this adapter. Size query. */
+    /* The addresses of this adapter. Size query. Returns also ND_NO_MEMORY; ND_DEVICE_REMOVED. */
     IFACEMETHOD(QueryAddressList)(THIS_ SOCKET_ADDRESS_LIST *pAddressList, ULONG *pcbAddressList) PURE;
     /*
+     * Makes a completion queue.
      * queueDepth       in: results it holds
      * group, affinity  in: processors to be notified on, a hint; 0 = any
      * Returns also ND_INVALID_PARAMETER_3: depth is 0 or above the limit.
@@ -378,11 +407,12 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     IFACEMETHOD(CreateCompletionQueue)
     (THIS_ REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, USHORT group, KAFFINITY affinity,
         VOID **ppCompletionQueue) PURE;
-    /* The region has no memory before Register. */
+    /* Makes a memory region. It has no memory before Register. */
     IFACEMETHOD(CreateMemoryRegion)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppMemoryRegion) PURE;
-    /* The window is bound to no region before IND2QueuePair::Bind. */
+    /* Makes a memory window. It is bound to no region before IND2QueuePair::Bind. */
     IFACEMETHOD(CreateMemoryWindow)(THIS_ REFIID iid, VOID **ppMemoryWindow) PURE;
     /*
+     * Makes a shared receive queue.
      * queueDepth, maxRequestSge  in: Receives it holds, entries of each
      * notifyThreshold            in: of Notify; 0 = off
      * Returns also ND_INVALID_PARAMETER_3, _4: depth, entries; ND_NOT_SUPPORTED.
@@ -391,6 +421,7 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     (THIS_ REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, ULONG maxRequestSge, ULONG notifyThreshold,
         USHORT group, KAFFINITY affinity, VOID **ppSharedReceiveQueue) PURE;
     /*
+     * Makes a queue pair.
      * pReceiveCompletionQueue, pInitiatorCompletionQueue  in: may be the same
      * context         in: QueuePairContext of its results
      * inlineDataSize  in: longest inline request
@@ -400,14 +431,17 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     (THIS_ REFIID iid, IUnknown *pReceiveCompletionQueue, IUnknown *pInitiatorCompletionQueue, VOID *context,
         ULONG receiveQueueDepth, ULONG initiatorQueueDepth, ULONG maxReceiveRequestSge,
         ULONG maxInitiatorRequestSge, ULONG inlineDataSize, VOID **ppQueuePair) PURE;
-    /* Receives come from pSharedReceiveQueue. Returns also ND_INVALID_PARAMETER_2 to _4, _6 to _8. */
+    /*
+     * Makes a queue pair whose Receives come from a shared receive queue.
+     * Returns also ND_INVALID_PARAMETER_2 to _4, _6 to _8: the argument of that place; ND_NOT_SUPPORTED.
+     */
     IFACEMETHOD(CreateQueuePairWithSrq)
     (THIS_ REFIID iid, IUnknown *pReceiveCompletionQueue, IUnknown *pInitiatorCompletionQueue,
         IUnknown *pSharedReceiveQueue, VOID *context, ULONG initiatorQueueDepth,
         ULONG maxInitiatorRequestSge, ULONG inlineDataSize, VOID **ppQueuePair) PURE;
-    /* For one connection of a queue pair at a time. */
+    /* Makes a connector. It is for one connection of a queue pair at a time. */
     IFACEMETHOD(CreateConnector)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppConnector) PURE;
-    /* Listens from IND2Listener::Listen on. */
+    /* Makes a listener. It listens from IND2Listener::Listen on. */
     IFACEMETHOD(CreateListener)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppListener) PURE;
 };
 
@@ -418,9 +452,10 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
 {
     ND_IUNKNOWN_METHODS_
 
-    /* Addresses of all adapters. Size query. */
+    /* The addresses of all adapters. Size query. Returns also ND_NO_MEMORY. */
     IFACEMETHOD(QueryAddressList)(THIS_ SOCKET_ADDRESS_LIST *pAddressList, ULONG *pcbAddressList) PURE;
     /*
+     * Which adapter has a local address.
      * pAddress, cbAddress  in: local address
      * pAdapterId           out: adapter that has it
      * Returns ND_SUCCESS; ND_INVALID_ADDRESS: none has; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES: no descriptors to ask
@@ -428,7 +463,10 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
      */
     IFACEMETHOD(ResolveAddress)
     (THIS_ const struct sockaddr *pAddress, ULONG cbAddress, UINT64 *pAdapterId) PURE;
-    /* Returns also ND_INVALID_PARAMETER: no such adapter. Opening it again gives another, independent one. */
+    /*
+     * Opens an adapter. Opening it again gives another, independent one.
+     * Returns also ND_INVALID_PARAMETER: no such adapter.
+     */
     IFACEMETHOD(OpenAdapter)(THIS_ REFIID iid, UINT64 adapterId, VOID **ppAdapter) PURE;
 };
 
@@ -505,7 +543,7 @@ DECLARE_INTERFACE_(INDMemoryWindow, IUnknown)
  * One end of a connection: an initiator queue and a receive queue. A request that was accepted ends with its result in
  * its completion queue.
  *
- * pResult identifies a request; NULL: ND_INVALID_PARAMETER_1. Codes as of IND2QueuePair, and ND_INVALID_HANDLE: an hMr
+ * pResult identifies a request. All requests return ND_INVALID_PARAMETER_1: pResult is NULL; ND_INVALID_HANDLE: an hMr
  * that is no registration of this adapter (any more).
  *
  * An entry whose hMr is NULL is inline data: of Send, SendAndInvalidate and Write, pMaxInlineData of CreateEndpoint in
@@ -520,15 +558,18 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
 
     IFACEMETHOD(Flush)(THIS) PURE;
     /*
-     * Requests are kept until SubmitRequestBatch and given to the device together; sooner when the queue or 256
-     * requests are full, by Flush or Release, or when GetResults or Notify of its completion queue is called. What they
-     * take is copied in the call. Those the device refuses end with a failed result.
+     * Begins a batch: requests are kept until SubmitRequestBatch. They are given to the device together; sooner when
+     * the queue or 256 requests are full, by Flush or Release, or when GetResults or Notify of its completion queue is
+     * called. What they take is copied in the call. Those the device refuses end with a failed result.
      */
     IFACEMETHOD_(VOID, StartRequestBatch)(THIS) PURE;
     /* Posts the kept requests. */
     IFACEMETHOD_(VOID, SubmitRequestBatch)(THIS) PURE;
     IFACEMETHOD(Send)(THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, DWORD Flags) PURE;
-    /* Send that also takes back the peer's window. Returns also ND_NOT_SUPPORTED: the device cannot. */
+    /*
+     * Sends a message that also takes back the peer's window.
+     * Returns as INDEndpoint::Send; ND_INVALID_PARAMETER_4: no descriptor; ND_NOT_SUPPORTED: the device cannot.
+     */
     IFACEMETHOD(SendAndInvalidate)
     (THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, const ND_MW_DESCRIPTOR *pRemoteMwDescriptor,
         DWORD Flags) PURE;
@@ -554,12 +595,16 @@ DECLARE_INTERFACE_(INDConnector, INDOverlapped)
 {
     ND_OVERLAPPED_METHODS_
 
-    /* pMaxInlineData out, optional. Returns also ND_INVALID_PARAMETER_1 to _8: the argument of that place. */
+    /*
+     * Makes an endpoint.
+     * pMaxInlineData  out, optional: bytes that the inline entries of a request may have together
+     * Returns also ND_INVALID_PARAMETER_1 to _8: the argument of that place.
+     */
     IFACEMETHOD(CreateEndpoint)
     (THIS_ INDCompletionQueue *pInboundCq, INDCompletionQueue *pOutboundCq, SIZE_T nInboundEntries,
         SIZE_T nOutboundEntries, SIZE_T nInboundSge, SIZE_T nOutboundSge, SIZE_T InboundReadLimit,
         SIZE_T OutboundReadLimit, SIZE_T *pMaxInlineData, INDEndpoint **ppEndpoint) PURE;
-    /* Protocol is not looked at; LocalPort 0 = choose. ND_TIMEOUT: may be tried again. */
+    /* Protocol is not looked at; LocalPort 0 = choose. Ends with ND_TIMEOUT: no answer, it may be tried again. */
     IFACEMETHOD(Connect)
     (THIS_ INDEndpoint *pEndpoint, const struct sockaddr *pAddress, SIZE_T AddressLength, INT Protocol,
         USHORT LocalPort, const VOID *pPrivateData, SIZE_T PrivateDataLength, OVERLAPPED *pOverlapped) PURE;
@@ -568,13 +613,19 @@ DECLARE_INTERFACE_(INDConnector, INDOverlapped)
     (THIS_ INDEndpoint *pEndpoint, const VOID *pPrivateData, SIZE_T PrivateDataLength,
         OVERLAPPED *pOverlapped) PURE;
     IFACEMETHOD(Reject)(THIS_ const VOID *pPrivateData, SIZE_T PrivateDataLength) PURE;
-    /* Read limits and the peer's private data; each optional. ND_BUFFER_OVERFLOW has stored what fits. */
+    /*
+     * Read limits and the peer's private data; each optional. ND_BUFFER_OVERFLOW has stored what fits.
+     * Returns as IND2Connector::GetPrivateData.
+     */
     IFACEMETHOD(GetConnectionData)
     (THIS_ SIZE_T *pInboundReadLimit, SIZE_T *pOutboundReadLimit, VOID *pPrivateData,
         SIZE_T *pPrivateDataLength) PURE;
     IFACEMETHOD(GetLocalAddress)(THIS_ struct sockaddr *pAddress, SIZE_T *pAddressLength) PURE;
     IFACEMETHOD(GetPeerAddress)(THIS_ struct sockaddr *pAddress, SIZE_T *pAddressLength) PURE;
-    /* Ends with ND_CANCELED when this side disconnects; the peer's disconnect flushes nothing while it is pending. */
+    /*
+     * Ends with ND_CANCELED, also when this side disconnects.
+     * The peer's disconnect flushes nothing while it is pending.
+     */
     IFACEMETHOD(NotifyDisconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
     IFACEMETHOD(Disconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
 };
@@ -603,12 +654,16 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     IFACEMETHOD_(HANDLE, GetFileHandle)(THIS) PURE;
     /* VersionRequested in: 1. Size query. Returns also ND_NOT_SUPPORTED. */
     IFACEMETHOD(Query)(THIS_ DWORD VersionRequested, ND_ADAPTER_INFO *pInfo, SIZE_T *pBufferSize) PURE;
-    /* Vendors' own codes; none here: ND_NOT_SUPPORTED. */
+    /* Vendors' own codes, of which there are none here. Returns ND_NOT_SUPPORTED. */
     IFACEMETHOD(Control)
     (THIS_ DWORD IoControlCode, const VOID *pInBuffer, SIZE_T InBufferSize, VOID *pOutBuffer,
         SIZE_T OutBufferSize, SIZE_T *pBytesReturned, OVERLAPPED *pOverlapped) PURE;
     IFACEMETHOD(CreateCompletionQueue)(THIS_ SIZE_T nEntries, INDCompletionQueue **ppCq) PURE;
-    /* Overlapped. phMr out: stored at the end, on success only; local access. Peers get access through windows. */
+    /*
+     * Overlapped. Registers memory, for local access. Peers get access through windows.
+     * phMr  out: the registration; stored at the end, on success only
+     * Returns as IND2MemoryRegion::Register.
+     */
     IFACEMETHOD(RegisterMemory)
     (THIS_ const VOID *pBuffer, SIZE_T BufferSize, OVERLAPPED *pOverlapped, ND_MR_HANDLE *phMr) PURE;
     /* As IND2MemoryRegion::Deregister. */
@@ -620,7 +675,8 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     IFACEMETHOD(CreateMemoryWindow)(THIS_ ND_RESULT *pInvalidateResult, INDMemoryWindow **ppMw) PURE;
     IFACEMETHOD(CreateConnector)(THIS_ INDConnector **ppConnector) PURE;
     /*
-     * Listens at once. Backlog 0 = no limit; Protocol is not looked at; Port 0 = choose, and store it in pAssignedPort.
+     * Makes a listener, which listens at once. Backlog 0 = no limit; Protocol is not looked at; Port 0 = choose, and
+     * store it in pAssignedPort.
      * Returns also ND_ADDRESS_ALREADY_EXISTS; ND_INVALID_PARAMETER_MIX: port 0 without pAssignedPort.
      */
     IFACEMETHOD(Listen)

@@ -24,9 +24,10 @@ typedef struct _ND_LINUX_TERMINATE {
 #define ND_LINUX_TERMINATES 40
 
 /*
- * The embedded device counts what it moves through the socket or the shared memory: octets with all headers, and FPDUs
- * (its frames). On other devices the library counts what it posts and fetches: octets of payload, and messages in the
- * place of frames; the kernel's counters of the port show what peers read and write in this process's memory.
+ * What an adapter has counted. The embedded device counts what it moves through the socket or the shared memory: octets
+ * with all headers, and FPDUs (its frames). On other devices the library counts what it posts and fetches: octets of
+ * payload, and messages in the place of frames; the kernel's counters of the port show what peers read and write in
+ * this process's memory.
  */
 typedef struct _ND_LINUX_COUNTERS {
     ULONG Size;           /* in: of the caller's structure, in bytes; out: how much was filled in */
@@ -95,7 +96,7 @@ typedef struct _ND_LINUX_COUNTER {
 /*
  * NdLinuxCounter - tells what a member of ND_LINUX_COUNTERS is.
  * index  in: from 0 on, in the order of the members
- * Returns NULL behind the last. What it points to is never freed. Any thread.
+ * Returns what is known of the member, which is never freed; NULL behind the last. Any thread.
  */
 const ND_LINUX_COUNTER *NdLinuxCounter(ULONG index);
 

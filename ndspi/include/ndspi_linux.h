@@ -90,7 +90,7 @@ const char *NdLinuxStatusName(HRESULT status);
 /*
  * NdLinuxConnectionPath - the path that the data of a queue pair's connection takes.
  * queuePair  in: a queue pair of this library
- * Returns "shm": through memory that both ends share; "tcp": through a TCP socket. NULL: the device is not the embedded
+ * Returns "shm": through memory that both ends share; "tcp": through a TCP socket; NULL: the device is not the embedded
  * one, or there is no connection. The text is never freed. Any thread.
  */
 const char *NdLinuxConnectionPath(IND2QueuePair *queuePair);

@@ -78,12 +78,12 @@ HRESULT ND_HELPER_API NdCheckAddress(const struct sockaddr *pAddress, SIZE_T cbA
  * iid        in: IID_IND2Adapter, or IID_INDAdapter for version 1
  * pAddress   in: one of NdQueryAddressList's, cbAddress bytes
  * ppAdapter  out: the interface, one reference; NULL on failure
- * Returns ND_SUCCESS; as NdCheckAddress; E_NOINTERFACE; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES.
+ * Returns ND_SUCCESS; as NdCheckAddress; E_NOINTERFACE: another iid; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT ND_HELPER_API NdOpenAdapter(
     REFIID iid, const struct sockaddr *pAddress, SIZE_T cbAddress, VOID **ppAdapter);
 
-/* NdOpenV1Adapter - NdOpenAdapter with IID_INDAdapter. */
+/* NdOpenV1Adapter - NdOpenAdapter with IID_INDAdapter. Returns as NdOpenAdapter. */
 HRESULT ND_HELPER_API NdOpenV1Adapter(
     const struct sockaddr *pAddress, SIZE_T cbAddress, INDAdapter **ppAdapter);
 
