@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The manual pages and completions of an installed prefix: mandoc finds no fault in a page; each program has a page;
-# page and completions have every option that the program's -h names; what a page refers to is there.
+# The manual pages and completions of an installed prefix: each program has a page, which has, as completions have,
+# every option that the program's -h names. Of all pages: manual_pages.
 # usage: manual.sh BUILD WORK
 set -euo pipefail
 export LC_ALL=C
@@ -12,6 +12,7 @@ rm -rf "$work"
 cmake --install "$build" --prefix "$work" > /dev/null
 man=$work/share/man completions=$work/share/bash-completion/completions
 wrong() { echo "$*"; bad=1; }
+"${0%/*}/manual_pages" "${0%/*}/../.." "$work" || bad=1
 
 # said PROGRAM: the options in its -h. What stands behind another program's name is not its own.
 said()
@@ -33,28 +34,6 @@ offered()
     bash -c 'source "$1"; COMP_CWORD=1; function=$(complete -p "$2" | sed "s/.*-F \([^ ]*\).*/\1/")
         COMPREPLY=(); "$function" "$2" - "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$completions/$1" "$1"
 }
-
-pages=0
-for page in "$man"/man?/*; do
-    grep -q '^\.so ' "$page" && continue
-    pages=$((pages + 1))
-    faults=$(mandoc -Tlint -Wwarning "$page" 2>&1) || wrong "$faults"
-    while read -r _ name section _; do
-        # A build without MinGW or Wine's tools has no ndspi-wine, and no page of it.
-        [ "$name" != ndspi-wine ] || [ -e "$work/bin/ndspi-wine" ] || continue
-        case $name in
-        nd*|Nd*|ND*|IND*|soft*|smbd*)
-            [ -e "$man/man$section/$name.$section" ] || wrong "$page: no page $name($section)" ;;
-        esac
-    done < <(grep '^\.Xr ' "$page")
-done
-[ "$pages" -gt 32 ] || wrong "$pages pages: some are missing"
-# Each function of ndspi_linux.h and ndspi_counters.h has a page, with the whole of its structures.
-for name in $(sed -nE 's/^[A-Za-z].*[ *](NdLinux[A-Za-z]+)\(.*/\1/p' "$work"/include/ndspi/ndspi_{linux,counters}.h); do
-    [ -e "$man/man3/$name.3" ] || wrong "no page $name(3)"
-done
-mandoc -Tascii "$man/man3/NdLinuxQueryCounters.3" | grep ResultPending > /dev/null ||
-    wrong "NdLinuxQueryCounters(3) lacks the last counter"
 
 [ "$(zsh -f -c 'fpath=("$1" $fpath); autoload -U compinit; compinit -u -D; print $_comps[ndinfo] $_comps[smbdcopy]' \
     - "$work/share/zsh/site-functions")" = "_ndspi _ndspi" ] || wrong "zsh does not find its completion"
