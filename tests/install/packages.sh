@@ -59,6 +59,8 @@ files spec > spec.files
 if [ ! -e bin/ndspi-wine ]; then
     sed -i '/\/wine nothing$/d; /\/windows nothing$/d; /ndspi-wine[^ ]* nothing$/d' debian.files
 fi
+# The package's build makes the site (toolchain/docs), not cmake.
+sed -i '/doc\/ndspi\/html nothing$/d' debian.files
 [ -e "$libdir/ndspi/x86_64-w64-mingw32" ] || sed -i '/x86_64-w64-mingw32 nothing$/d' debian.files
 for list in debian spec; do
     while read -r file package; do
