@@ -48,6 +48,7 @@ static void fork_child(void)
     fork_end();
     win_addresses_forked();
     win_results_forked();
+    win_routines_forked();
     win_dispatch_forked();
     win_timers_forked();
     win_blocked_forked();

@@ -33,6 +33,7 @@ void win_ring_fork_end(void);
 void win_addresses_forked(void);
 void win_blocked_forked(void);
 void win_results_forked(void);
+void win_routines_forked(void);
 void win_dispatch_forked(void);
 void win_timers_forked(void);
 void win_changes_forked(void);

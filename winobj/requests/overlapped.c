@@ -8,6 +8,7 @@
 #include "winobj/waits/dispatch.h"
 #include "winobj/requests/complete.h"
 #include "winobj/requests/file.h"
+#include "winobj/requests/routine.h"
 #include "winobj/fork.h"
 #include "winobj/status.h"
 #include "winobj/waits/alert.h"
@@ -64,6 +65,8 @@ static struct win_waitable *event_of(const OVERLAPPED *overlapped)
 {
     HANDLE event = untagged(overlapped->hEvent);
 
+    if (win_routine_is_of(overlapped))
+        return NULL; /* the member is the program's own */
     return event ? (struct win_waitable *)win_handle_pin(event, &win_event_type) : NULL;
 }
 
@@ -167,11 +170,14 @@ void win_overlapped_deliver(
         tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
     struct win_packet *packet = end_request(file, port && wanted);
+    struct win_routine *routine = win_routine_take(overlapped);
 
     set_internal_high(overlapped, bytes);
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
     atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
     /* From here on the program may free the structure. */
+    if (routine)
+        win_routine_post(routine, status, bytes);
     if (event) {
         win_waitable_set(event);
         win_object_unref(&event->object);

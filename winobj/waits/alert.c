@@ -36,7 +36,7 @@ static bool apc_take(struct win_apcs *apcs, struct win_apc *taken)
         *taken = *apc;
     }
     lock_release(&apcs->lock);
-    if (apc && taken->function)
+    if (apc && !taken->routine) /* a timer's is a part of it */
         free(apc);
     return apc != NULL;
 }
@@ -104,6 +104,11 @@ DWORD win_apcs_post(struct win_apcs *apcs, PAPCFUNC function, ULONG_PTR data)
     return ERROR_GEN_FAILURE;
 }
 
+bool win_apcs_hand(struct win_apcs *apcs, struct win_apc *apc)
+{
+    return apc_queue(apcs, apc);
+}
+
 void win_apcs_queue(struct win_apcs *apcs, struct win_apc *apc, uint64_t time)
 {
     bool queued;
@@ -153,6 +158,8 @@ void win_apcs_run(void)
     while (mine && apc_take(mine, &apc)) {
         if (apc.function)
             apc.function(apc.data);
+        else if (apc.completion)
+            apc.completion(apc.error, apc.bytes, apc.overlapped);
         else
             apc.routine(apc.context, (DWORD)apc.time, (DWORD)(apc.time >> 32));
     }

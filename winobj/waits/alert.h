@@ -23,11 +23,14 @@ struct reactor_waiter;
 struct win_alert;
 struct win_wait;
 
-/* What is queued: function(data), or routine(context, time) of a timer. */
+/* What is queued: function(data), completion(error, bytes, overlapped), or routine(context, time) of a timer. */
 struct win_apc {
     struct list_node link; /* on a queue, or linked to itself */
-    PAPCFUNC function;     /* NULL: it is a timer's */
+    PAPCFUNC function;     /* this, completion or routine is there */
     ULONG_PTR data;
+    LPOVERLAPPED_COMPLETION_ROUTINE completion;
+    DWORD error, bytes;
+    OVERLAPPED *overlapped;
     PTIMERAPCROUTINE routine;
     LPVOID context;
     uint64_t time; /* as FILETIME has it */
@@ -64,6 +67,9 @@ void win_apcs_forked(struct win_apcs *apcs);
  * Returns ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY, or ERROR_GEN_FAILURE: the thread has ended.
  */
 DWORD win_apcs_post(struct win_apcs *apcs, PAPCFUNC function, ULONG_PTR data);
+
+/* The same with an APC of malloc's that is filled already; false: the thread has ended, and it stays the caller's. */
+bool win_apcs_hand(struct win_apcs *apcs, struct win_apc *apc);
 
 /*
  * win_apcs_queue - the same with a timer's APC, which is part of the timer; one that is queued stays as it is.

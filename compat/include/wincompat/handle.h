@@ -79,6 +79,10 @@ WINOBJ_API BOOL WINAPI CancelIoEx(HANDLE file, LPOVERLAPPED overlapped);
 /* Callbacks on threads of the library. */
 typedef void(WINAPI *LPOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPOVERLAPPED overlapped);
+WINOBJ_API BOOL WINAPI ReadFileEx(HANDLE file, LPVOID buffer, DWORD bytes, LPOVERLAPPED overlapped,
+    LPOVERLAPPED_COMPLETION_ROUTINE function);
+WINOBJ_API BOOL WINAPI WriteFileEx(HANDLE file, LPCVOID buffer, DWORD bytes,
+    LPOVERLAPPED overlapped, LPOVERLAPPED_COMPLETION_ROUTINE function);
 WINOBJ_API BOOL WINAPI BindIoCompletionCallback(
     HANDLE file, LPOVERLAPPED_COMPLETION_ROUTINE function, ULONG flags);
 
