@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - _aligned_malloc, _aligned_realloc and _aligned_free over posix_memalign; memcpy_s, memmove_s. */
+#include <wincompat/stdlib.h>
 #include <wincompat/string.h>
 
 #include <malloc.h>
@@ -60,4 +61,13 @@ errno_t memmove_s(void *to, rsize_t room, const void *from, rsize_t count)
 errno_t memcpy_s(void *to, rsize_t room, const void *from, rsize_t count)
 {
     return memmove_s(to, room, from, count);
+}
+
+/* _freea - frees what _malloca gave, where that was the heap's. NULL is nothing. */
+void _freea(void *memory)
+{
+    char *begin = memory ? (char *)memory - 16 : NULL;
+
+    if (begin && *(unsigned *)begin == 0xDDDD)
+        free(begin);
 }

@@ -26,10 +26,29 @@ errno_t __cdecl _putenv_s(const char *name, const char *value) __asm__("wincrt__
 errno_t __cdecl localtime_s(struct tm *result, const time_t *seconds) __asm__("wincrt_localtime_s");
 errno_t __cdecl gmtime_s(struct tm *result, const time_t *seconds) __asm__("wincrt_gmtime_s");
 int __cdecl _getpid(void) __asm__("getpid");
+errno_t __cdecl _set_errno(int value) __asm__("wincrt__set_errno");
+errno_t __cdecl _get_errno(int *value) __asm__("wincrt__get_errno");
+errno_t __cdecl rand_s(unsigned *value) __asm__("wincrt_rand_s");
+char *__cdecl _strerror(const char *message) __asm__("wincrt__strerror");
 WINOBJ_API char *__cdecl _fullpath(char *path, const char *name, size_t room);
 WINOBJ_API WCHAR *__cdecl _wfullpath(WCHAR *path, const WCHAR *name, size_t room)
     WINCOMPAT_WIDE("_wfullpath");
 
+/* A mark before the memory of _malloca says whether it is the heap's. */
+static inline void *wincompat_marked(void *memory, unsigned mark)
+{
+    if (memory)
+        *(unsigned *)memory = mark;
+    return memory ? (char *)memory + 16 : NULL;
+}
+void __cdecl _freea(void *memory) __asm__("wincrt__freea");
+
 WINCOMPAT_END
+
+/* Memory of the function that calls it, or of the heap where it is much; _freea frees it. */
+#define _alloca(size) __builtin_alloca(size)
+#define _malloca(size)                                                                             \
+    ((size_t)(size) + 16 <= 1024 ? wincompat_marked(__builtin_alloca((size_t)(size) + 16), 0xCCCC) \
+                                 : wincompat_marked((malloc)((size_t)(size) + 16), 0xDDDD))
 
 #endif

@@ -44,6 +44,26 @@ void *__cdecl _aligned_realloc(void *memory, size_t size, size_t alignment) __as
     "wincrt__aligned_realloc");
 void __cdecl _aligned_free(void *memory) __asm__("wincrt__aligned_free");
 
+/* Numbers and text, and what compares text (compat/crt/number.c). */
+int __cdecl _wcsicmp(const WCHAR *a, const WCHAR *b) WINCRT("_wcsicmp");
+int __cdecl _wcsnicmp(const WCHAR *a, const WCHAR *b, size_t count) WINCRT("_wcsnicmp");
+int __cdecl _wtoi(const WCHAR *text) WINCRT("_wtoi");
+LONG __cdecl _wtol(const WCHAR *text) WINCRT("_wtol");
+LONGLONG __cdecl _wtoi64(const WCHAR *text) WINCRT("_wtoi64");
+LONGLONG __cdecl _wcstoi64(const WCHAR *text, WCHAR **end, int base) WINCRT("_wcstoi64");
+ULONGLONG __cdecl _wcstoui64(const WCHAR *text, WCHAR **end, int base) WINCRT("_wcstoui64");
+errno_t __cdecl _itoa_s(int value, char *text, size_t room, int base) __asm__("wincrt__itoa_s");
+errno_t __cdecl _itow_s(int value, WCHAR *text, size_t room, int base) WINCRT("_itow_s");
+errno_t __cdecl _ultoa_s(ULONG value, char *text, size_t room, int base) __asm__("wincrt__ultoa_s");
+errno_t __cdecl _ultow_s(ULONG value, WCHAR *text, size_t room, int base) WINCRT("_ultow_s");
+errno_t __cdecl _i64toa_s(LONGLONG value, char *text, size_t room, int base) __asm__(
+    "wincrt__i64toa_s");
+errno_t __cdecl _i64tow_s(LONGLONG value, WCHAR *text, size_t room, int base) WINCRT("_i64tow_s");
+errno_t __cdecl _ui64toa_s(ULONGLONG value, char *text, size_t room, int base) __asm__(
+    "wincrt__ui64toa_s");
+errno_t __cdecl _ui64tow_s(ULONGLONG value, WCHAR *text, size_t room, int base)
+    WINCRT("_ui64tow_s");
+
 WINCOMPAT_END
 
 #define _stricmp  strcasecmp
@@ -62,32 +82,6 @@ static inline ULONGLONG _strtoui64(const char *text, char **end, int base)
 {
     return strtoull(text, end, base);
 }
-
-/* The C library knows wchar_t with 32 bits only: programs built with -fshort-wchar do not have these. */
-#if __SIZEOF_WCHAR_T__ == 4
-#define _wcsicmp  wcscasecmp
-#define _wcsnicmp wcsncasecmp
-static inline int _wtoi(const WCHAR *text)
-{
-    return (int)wcstol(text, NULL, 10);
-}
-static inline LONG _wtol(const WCHAR *text)
-{
-    return (LONG)wcstol(text, NULL, 10);
-}
-static inline LONGLONG _wtoi64(const WCHAR *text)
-{
-    return wcstoll(text, NULL, 10);
-}
-static inline LONGLONG _wcstoi64(const WCHAR *text, WCHAR **end, int base)
-{
-    return wcstoll(text, end, base);
-}
-static inline ULONGLONG _wcstoui64(const WCHAR *text, WCHAR **end, int base)
-{
-    return wcstoull(text, end, base);
-}
-#endif
 
 static inline USHORT _byteswap_ushort(USHORT value)
 {

@@ -54,6 +54,11 @@ int short_functions(void)
     if (ExpandEnvironmentStringsW(L"[%NDTEST_SHORT%]", wide, 64) != 7 ||
         !same(wide, L"[gr\u00fc\u00df]"))
         return 4;
+    if (_wtoi(L" -42x") != -42 || _wtol(L"7") != 7 ||
+        _wtoi64(L"-1099511627776") != -1099511627776 || _wcstoui64(L"ff", NULL, 16) != 255 ||
+        _wcsicmp(L"Name", L"nAME") || _wcsnicmp(L"a1", L"A2", 1) || _itow_s(-5, wide, 64, 10) ||
+        !same(wide, L"-5"))
+        return 15;
     if (!GetModuleHandleW(L"kernel32.dll") || GetModuleFileNameW(NULL, wide, 4) != 4)
         return 5;
     if (FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM, NULL, 6, 0, wide, 64, NULL) < 5 ||

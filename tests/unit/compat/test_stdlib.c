@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stdlib.c - Windows' additions to the C runtime: environment, time, files; the compiler's functions. */
+#define _CRT_RAND_S
 #include "tests/support/win32_test.h"
 
 #include <intrin.h>
@@ -156,6 +157,47 @@ static void test_bits(void **state)
 #endif
 }
 
+static void test_errno(void **state)
+{
+    unsigned one = 0, other = 0, tries = 0;
+    int value = 0;
+
+    (void)state;
+    assert_int_equal(_set_errno(ENOENT), 0);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(_get_errno(&value), 0);
+    assert_int_equal(value, ENOENT);
+    assert_string_equal(_strerror("what"), "what: No such file or directory\n");
+    assert_string_equal(_strerror(NULL), "No such file or directory\n");
+    do {
+        assert_int_equal(rand_s(&one), 0);
+        assert_int_equal(rand_s(&other), 0);
+    } while (one == other && ++tries < 9);
+    assert_true(one != other);
+#ifndef _WIN32 /* they end the program there, as long as it sets no handler */
+    assert_int_equal(rand_s(NULL), EINVAL);
+    assert_int_equal(_get_errno(NULL), EINVAL);
+#endif
+}
+
+static void test_memory_of_the_stack(void **state)
+{
+    char *small = _malloca(100), *large = _malloca(100000), *own = _alloca(10);
+
+    (void)state;
+    assert_non_null(small);
+    assert_non_null(large);
+    memset(small, 1, 100);
+    memset(large, 2, 100000);
+    memset(own, 3, 10);
+    assert_int_equal((uintptr_t)small % 16, 0);
+    assert_int_equal((uintptr_t)large % 16, 0);
+    assert_true(small[99] == 1 && large[0] == 2);
+    _freea(small);
+    _freea(large);
+    _freea(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +205,8 @@ int main(void)
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_errno),
+        cmocka_unit_test(test_memory_of_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* test_string.c - Windows' string functions: the _s forms and their errors, other spellings, aligned memory, bytes. */
 #include "tests/support/win32_test.h"
 
+#include <limits.h>
+
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +134,77 @@ static void test_aligned_memory(void **state)
     assert_int_equal(errno, EINVAL);
 }
 
+static void test_text_of_numbers(void **state)
+{
+    char text[80];
+    WCHAR wide[80];
+
+    (void)state;
+    assert_int_equal(_itoa_s(-42, text, sizeof(text), 10), 0);
+    assert_string_equal(text, "-42");
+    assert_int_equal(_itoa_s(-1, text, sizeof(text), 16), 0);
+    assert_string_equal(text, "ffffffff");
+    assert_int_equal(_itow_s(INT_MIN, wide, 80, 10), 0);
+    assert_wide_equal(wide, L"-2147483648");
+    assert_int_equal(_itow_s(35, wide, 80, 36), 0);
+    assert_wide_equal(wide, L"z");
+    assert_int_equal(_ultoa_s(0xfffffffful, text, sizeof(text), 2), 0);
+    assert_string_equal(text, "11111111111111111111111111111111");
+    assert_int_equal(_ultow_s(0, wide, 80, 10), 0);
+    assert_wide_equal(wide, L"0");
+    assert_int_equal(_i64toa_s(-1099511627776LL, text, sizeof(text), 10), 0);
+    assert_string_equal(text, "-1099511627776");
+    assert_int_equal(_i64tow_s(-1, wide, 80, 8), 0);
+    assert_wide_equal(wide, L"1777777777777777777777");
+    assert_int_equal(_ui64toa_s(~0ull, text, sizeof(text), 10), 0);
+    assert_string_equal(text, "18446744073709551615");
+    assert_int_equal(_ui64tow_s(~0ull, wide, 80, 16), 0);
+    assert_wide_equal(wide, L"ffffffffffffffff");
+#ifndef _WIN32 /* they end the program there, as long as it sets no handler */
+    assert_int_equal(_itow_s(100, wide, 3, 10), ERANGE);
+    assert_wide_equal(wide, L"");
+    assert_int_equal(_itow_s(-10, wide, 3, 10), ERANGE);
+    assert_int_equal(_itoa_s(1, text, sizeof(text), 37), EINVAL);
+    assert_int_equal(_itoa_s(1, text, 0, 10), EINVAL);
+    assert_int_equal(_itoa_s(1, NULL, 9, 10), EINVAL);
+#endif
+    assert_int_equal(_itow_s(10, wide, 3, 10), 0);
+    assert_wide_equal(wide, L"10");
+}
+
+static void test_numbers_in_wide_text(void **state)
+{
+    static const WCHAR *const text = L"\t -12x";
+    WCHAR *end;
+
+    (void)state;
+    assert_int_equal(_wcstoi64(text, &end, 10), -12);
+    assert_ptr_equal(end, text + 5);
+    assert_int_equal(_wcstoi64(L"0x1Fg", &end, 0), 31);
+    assert_int_equal(*end, 'g');
+    assert_int_equal(_wcstoi64(L"0x1F", NULL, 16), 31);
+    assert_int_equal(_wcstoi64(L"017", NULL, 0), 15);
+    assert_int_equal(_wcstoi64(L"zZ", NULL, 36), 35 * 36 + 35);
+    assert_int_equal(_wcstoi64(text + 5, &end, 10), 0);
+    assert_ptr_equal(end, text + 5);
+    errno = 0;
+    assert_true(_wcstoi64(L"9223372036854775807", NULL, 10) == INT64_MAX);
+    assert_true(_wcstoi64(L"-9223372036854775808", NULL, 10) == INT64_MIN);
+    assert_int_equal(errno, 0);
+    assert_true(_wcstoi64(L"9223372036854775808", NULL, 10) == INT64_MAX);
+    assert_int_equal(errno, ERANGE);
+    errno = 0;
+    assert_true(_wcstoui64(L"18446744073709551616", NULL, 10) == UINT64_MAX);
+    assert_int_equal(errno, ERANGE);
+    assert_true(_wcstoui64(L"-1", NULL, 10) == UINT64_MAX);
+    assert_int_equal(_wtoi(L"x"), 0);
+    assert_int_equal(_wtoi(L"+7 "), 7);
+    assert_true(_wcsicmp(L"abc", L"ABD") < 0);
+    assert_true(_wcsicmp(L"abcd", L"ABC") > 0);
+    assert_int_equal(_wcsnicmp(L"abcd", L"ABCE", 3), 0);
+    assert_true(_wcsnicmp(L"abcd", L"ABCE", 4) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +214,8 @@ int main(void)
         cmocka_unit_test(test_duplicates_and_comparisons),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_aligned_memory),
+        cmocka_unit_test(test_text_of_numbers),
+        cmocka_unit_test(test_numbers_in_wide_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
