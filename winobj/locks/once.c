@@ -6,6 +6,7 @@
 #include <windows.h>
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { ONCE_NEW, ONCE_RUNNING, ONCE_DONE, ONCE_RACING, ONCE_STATE = 3 };
@@ -40,7 +41,8 @@ void WINAPI InitOnceInitialize(PINIT_ONCE once)
  * InitOnceBeginInitialize - asks whether the initialisation is done; if not, the caller does it.
  * flags    0: one thread initialises, the others wait; INIT_ONCE_ASYNC: any number may, one of them wins;
  *          INIT_ONCE_CHECK_ONLY: never waits, never begins
- * pending  out: FALSE: done, context holds; TRUE: the caller initialises and calls InitOnceComplete
+ * pending  out: FALSE: done, context holds; TRUE: the caller initialises and calls InitOnceComplete. Left alone where
+ *          this fails
  * Returns  FALSE with ERROR_INVALID_PARAMETER (both flags, another flag, both kinds of call mixed); with
  *          ERROR_GEN_FAILURE for a check only, where it is not done.
  */
@@ -51,9 +53,9 @@ BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE once, DWORD flags, PBOOL pending
     if (flags & INIT_ONCE_CHECK_ONLY) {
         if (flags != INIT_ONCE_CHECK_ONLY)
             return fail(ERROR_INVALID_PARAMETER);
-        *pending = (word & ONCE_STATE) != ONCE_DONE;
-        if (*pending)
+        if ((word & ONCE_STATE) != ONCE_DONE)
             return fail(ERROR_GEN_FAILURE);
+        *pending = FALSE;
         give_context(word, context);
         return TRUE;
     }
@@ -90,19 +92,22 @@ BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE once, DWORD flags, PBOOL pending
  * flags    0 or INIT_ONCE_ASYNC, as at the beginning; INIT_ONCE_INIT_FAILED (not with ASYNC): the next thread begins
  *          anew
  * context  for all callers; its two low bits must be 0; NULL with INIT_ONCE_INIT_FAILED
- * Returns  FALSE with ERROR_INVALID_PARAMETER (flags, context), ERROR_GEN_FAILURE (not begun this way; another thread
- *          won).
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (flags, context; begun with INIT_ONCE_ASYNC and ended without),
+ *          ERROR_GEN_FAILURE (not begun; another thread won). What was begun without INIT_ONCE_ASYNC may end with it.
  */
 BOOL WINAPI InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 {
-    uintptr_t begun = flags & INIT_ONCE_ASYNC ? ONCE_RACING : ONCE_RUNNING;
+    const bool async = flags & INIT_ONCE_ASYNC;
+    uintptr_t begun = atomic_load_explicit(word_of(once), memory_order_relaxed);
     uintptr_t result = flags & INIT_ONCE_INIT_FAILED ? ONCE_NEW : (uintptr_t)context | ONCE_DONE;
 
     if ((flags & ~(DWORD)(INIT_ONCE_ASYNC | INIT_ONCE_INIT_FAILED)) ||
         flags == (INIT_ONCE_ASYNC | INIT_ONCE_INIT_FAILED) || ((uintptr_t)context & ONCE_STATE) ||
-        ((flags & INIT_ONCE_INIT_FAILED) && context))
+        ((flags & INIT_ONCE_INIT_FAILED) && context) ||
+        ((begun & ONCE_STATE) == ONCE_RACING && !async))
         return fail(ERROR_INVALID_PARAMETER);
-    if (!atomic_compare_exchange_strong_explicit(
+    if (((begun & ONCE_STATE) != ONCE_RUNNING && (begun & ONCE_STATE) != ONCE_RACING) ||
+        !atomic_compare_exchange_strong_explicit(
             word_of(once), &begun, result, memory_order_release, memory_order_relaxed))
         return fail(ERROR_GEN_FAILURE);
     WakeByAddressAll(once);
@@ -111,23 +116,22 @@ BOOL WINAPI InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 
 /*
  * InitOnceExecuteOnce - calls a function once; all other callers wait until it returns.
- * Returns FALSE where the function does; the next caller then calls it again.
+ * context  [in, out] where the function stores the context, which other callers get; NULL: a place of this call's
+ * Returns  FALSE where the function does; the next caller then calls it again.
  */
 BOOL WINAPI InitOnceExecuteOnce(
     PINIT_ONCE once, PINIT_ONCE_FN function, PVOID parameter, LPVOID *context)
 {
-    LPVOID result = NULL;
+    LPVOID own = NULL, *place = context ? context : &own;
     BOOL pending;
 
     if (!InitOnceBeginInitialize(once, 0, &pending, context))
         return FALSE;
     if (!pending)
         return TRUE;
-    if (!function(once, parameter, &result)) {
+    if (!function(once, parameter, place)) {
         InitOnceComplete(once, INIT_ONCE_INIT_FAILED, NULL);
         return FALSE;
     }
-    if (context)
-        *context = result;
-    return InitOnceComplete(once, 0, result);
+    return InitOnceComplete(once, 0, *place);
 }

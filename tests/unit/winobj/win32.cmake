@@ -2,7 +2,7 @@
 # Tests that call Windows' functions alone: tests/portable builds them, too.
 set(win32_tests
     handles/handle waits/event waits/wait requests/port threads/thread sockets/winsock system/system
-    locks/sync sockets/socket process/process memory/virtual threads/pool threads/work text/text text/uuid
+    locks/sync locks/once sockets/socket process/process memory/virtual threads/pool threads/work text/text text/uuid
     text/command_line system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
