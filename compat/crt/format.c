@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,16 +240,60 @@ __attribute__((format(printf, 2, 3))) static bool number_put(
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
+/* Text that only width and the flag '-' change. */
+static bool plain_put(struct crt_out *out, const struct crt_directive *d, const char *text)
+{
+    struct crt_directive plain = { .width = d->width };
+    struct piece piece = { .narrow = text, .length = strlen(text), .units = strlen(text) };
+
+    if (strchr(d->flags, '-'))
+        plain.flags[0] = '-';
+    piece_put(out, &plain, &piece);
+    return true;
+}
+
+/* What is no number: "nan" and which kind, as Windows tells. What a processor makes of 0/0 is -nan(ind). */
+static bool nan_put(struct crt_out *out, const struct crt_directive *d, double value)
+{
+    const uint64_t quiet = UINT64_C(1) << 51, payload = (UINT64_C(1) << 51) - 1;
+    uint64_t bits;
+    char text[16];
+
+    memcpy(&bits, &value, sizeof(bits));
+    snprintf(text, sizeof(text), "%snan%s",
+        bits >> 63              ? "-"
+        : strchr(d->flags, '+') ? "+"
+        : strchr(d->flags, ' ') ? " "
+                                : "",
+        !(bits & quiet)                   ? "(snan)"
+        : bits >> 63 && !(bits & payload) ? "(ind)"
+                                          : "");
+    for (char *c = text; d->conversion < 'a' && *c; c++)
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    return plain_put(out, d, text);
+}
+
 static bool double_put(
     struct crt_out *out, const struct crt_directive *d, struct arguments *arguments)
 {
-    int width = d->width < 0 ? 0 : d->width;
+    enum { HEXADECIMAL_DIGITS = 13 }; /* of a double, also where the C library needs fewer */
+    const bool hexadecimal = d->conversion == 'a' || d->conversion == 'A';
+    const int width = d->width < 0 ? 0 : d->width;
+    const int precision = hexadecimal && d->precision < 0 ? HEXADECIMAL_DIGITS : d->precision;
+    const bool is_long = d->size == 'L';
+    const long double value = is_long ? va_arg(arguments->list, long double) : 0;
+    const double number = is_long ? (double)value : va_arg(arguments->list, double);
     char spec[20];
 
-    snprintf(spec, sizeof(spec), "%%%s*.*%s%c", d->flags, d->size == 'L' ? "L" : "", d->conversion);
-    if (d->size == 'L')
-        return number_put(out, spec, width, d->precision, va_arg(arguments->list, long double));
-    return number_put(out, spec, width, d->precision, va_arg(arguments->list, double));
+    if (isnan(number))
+        return nan_put(out, d, number);
+    /* Windows' long double is a double, so are its hexadecimal digits; more decimal ones do no harm. */
+    snprintf(spec, sizeof(spec), "%%%s*.*%s%c", d->flags, is_long && !hexadecimal ? "L" : "",
+        d->conversion);
+    if (is_long && !hexadecimal)
+        return number_put(out, spec, width, precision, value);
+    return number_put(out, spec, width, precision, number);
 }
 
 static bool integer_put(struct crt_out *out, const struct crt_directive *d, uint64_t value)
@@ -268,16 +313,11 @@ static bool integer_put(struct crt_out *out, const struct crt_directive *d, uint
 
 static bool pointer_put(struct crt_out *out, const struct crt_directive *d, const void *value)
 {
-    char digits[20];
-    struct crt_directive plain = { .width = d->width };
+    char digits[24];
 
-    snprintf(digits, sizeof(digits), "%0*llX", 2 * (int)sizeof(value),
-        (unsigned long long)(uintptr_t)value);
-    if (strchr(d->flags, '-'))
-        plain.flags[0] = '-';
-    piece_put(out, &plain,
-        &(struct piece){ .narrow = digits, .length = strlen(digits), .units = strlen(digits) });
-    return true;
+    snprintf(digits, sizeof(digits), "%s%0*llX", strchr(d->flags, '#') ? "0X" : "",
+        2 * (int)sizeof(value), (unsigned long long)(uintptr_t)value);
+    return plain_put(out, d, digits);
 }
 
 #pragma GCC diagnostic pop

@@ -53,6 +53,36 @@ static void test_flags_width_precision(void **state)
     NARROW("     1.25|-1.25", "%9.2lf|%g", 1.25, -1.25);
 }
 
+#ifndef _WIN32 /* msvcrt.dll writes -1.#IND and its kind, and knows another long double than MinGW */
+/* A double of bits. */
+static double of_bits(ULONGLONG bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+#endif
+
+/* Those that are no numbers are as in the universal C runtime, by Wine's ucrtbase.dll. */
+static void test_numbers_as_the_current_runtime_writes_them(void **state)
+{
+    (void)state;
+    NARROW("0X0000DEADBEEF0123", "%#p", (void *)(ULONG_PTR)0xdeadbeef0123ull);
+    NARROW("0000000000000000|", "%-5p|", NULL);
+    NARROW("0x1.8000000000000p+0", "%a", 1.5);
+    NARROW("-0X1.0000000000000P-1", "%A", -0.5);
+    NARROW("0x1.80p+1", "%.2a", 3.0);
+#ifndef _WIN32 /* msvcrt.dll writes -1.#IND and its kind, and knows another long double than MinGW */
+    NARROW("-nan(ind)|nan|-nan|nan(snan)", "%f|%f|%f|%f", of_bits(0xfff8000000000000ull),
+        of_bits(0x7ff8000000000000ull), of_bits(0xfff8000000000001ull),
+        of_bits(0x7ff4000000000000ull));
+    NARROW("-NAN(IND)|  +nan|nan  |", "%F|%+6f|%-5f|", of_bits(0xfff8000000000000ull),
+        of_bits(0x7ff8000000000000ull), of_bits(0x7ff8000000000000ull));
+    NARROW("1.50|0x1.8000000000000p+0", "%.2Lf|%La", 1.5L, 1.5L);
+#endif
+}
+
 static void test_text_is_narrow_or_wide(void **state)
 {
     (void)state;
@@ -354,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_are_those_of_windows),
         cmocka_unit_test(test_flags_width_precision),
+        cmocka_unit_test(test_numbers_as_the_current_runtime_writes_them),
         cmocka_unit_test(test_text_is_narrow_or_wide),
 #ifndef _WIN32
         cmocka_unit_test(test_counted_text_has_its_own_length),
