@@ -34,37 +34,65 @@ bool win_ip_number(const char **text, bool decimal, uint64_t *number)
 }
 
 /*
+ * One of an address' numbers, in front of *at, which it moves on as far as it has read; false: it is none. 0x and, in
+ * front of another digit, 0 stand for a base, which a strict address has not.
+ */
+static bool read_part(const char **at, bool strict, uint64_t *part)
+{
+    const char *digits;
+    int base = 10;
+
+    if (**at == '.') { /* a part without a digit */
+        ++*at;
+        return false;
+    }
+    if (**at == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
+        base = 16;
+    else if (**at == '0' && win_ip_digit((*at)[1]) < 10)
+        base = 8;
+    *at += base == 16 ? 2 : base == 8;
+    if (strict && base != 10)
+        return false;
+    digits = *at;
+    for (*part = 0; win_ip_digit(**at) < base; ++*at)
+        if ((*part = *part * (unsigned)base + (unsigned)win_ip_digit(**at)) > UINT32_MAX)
+            return false;
+    return *at != digits;
+}
+
+/*
  * RtlIpv4StringToAddressA, RtlIpv4StringToAddressW - an IPv4 address in front of a text.
  * text     decimal numbers with dots between
  * strict   four numbers; else one to four, of which the last one has the rest of the address, and octal (0) and
  *          hexadecimal (0x) ones, too
- * end      out: what follows the address; where it failed, how far that was understood
+ * end      out: what follows the address; where it failed, how far that was read
  * address  out, on success alone
  * Returns  STATUS_SUCCESS, or STATUS_INVALID_PARAMETER: no such address. No Winsock is started for it. Any thread.
  * Source: RtlIpv4StringToAddressW function (ip2string.h).
  */
 LONG NTAPI RtlIpv4StringToAddressA(PCSTR text, BOOLEAN strict, PCSTR *end, struct in_addr *address)
 {
-    uint64_t part = 0;
-    uint32_t value = 0;
+    uint64_t parts[4], value;
     int count = 0;
 
     for (*end = text;; ++*end) {
-        if (!win_ip_number(end, strict, &part))
+        if (!read_part(end, strict, &parts[count++]))
             return STATUS_INVALID_PARAMETER;
-        count++;
-        if (**end != '.' || count == 4)
+        if (**end != '.')
             break;
-        if (part > 255)
+        if (count == 4)
             return STATUS_INVALID_PARAMETER;
-        value = value << 8 | (uint32_t)part;
     }
-    if ((strict && count < 4) || part > UINT32_MAX >> (8 * (count - 1)))
-        return STATUS_INVALID_PARAMETER;
     /* the last number fills what the others have left */
-    if (count > 1)
-        part |= (uint64_t)value << (8 * (5 - count));
-    address->s_addr = htonl((uint32_t)part);
+    if ((strict && count < 4) || parts[count - 1] > UINT32_MAX >> (8 * (count - 1)))
+        return STATUS_INVALID_PARAMETER;
+    value = parts[count - 1];
+    for (int i = 0; i < count - 1; i++) {
+        if (parts[i] > 255)
+            return STATUS_INVALID_PARAMETER;
+        value |= parts[i] << (24 - 8 * i);
+    }
+    address->s_addr = htonl((uint32_t)value);
     return STATUS_SUCCESS;
 }
 

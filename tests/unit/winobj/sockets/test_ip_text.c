@@ -223,6 +223,78 @@ static void whole_four(const char *text, BOOLEAN strict, LONG expected, ULONG va
     assert_int_equal(wide_port, port ? htons(port) : none);
 }
 
+/* end: how far it was read. Asked of Wine, whose rows were asked of Windows. */
+static void four(const char *text, BOOLEAN strict, LONG expected, int end, ULONG value)
+{
+    struct in_addr address = { .s_addr = htonl(0x55555555) };
+    PCSTR got = NULL;
+
+    assert_int_equal(RtlIpv4StringToAddressA(text, strict, (void *)&got, &address), expected);
+    assert_int_equal(got - text, end);
+    assert_int_equal(ntohl(address.s_addr), expected ? 0x55555555 : value);
+}
+
+static void test_ipv4_of_text(void **state)
+{
+    (void)state;
+    four("1.2.3.4", FALSE, 0, 7, 0x01020304);
+    four("1.2.3.4", TRUE, 0, 7, 0x01020304);
+    four("1.2.3.4.5", FALSE, BAD, 7, 0);
+    four("1.2.3.4.5", TRUE, BAD, 7, 0);
+    four("1.2.3.4x", FALSE, 0, 7, 0x01020304);
+    four("1.2.3.4x", TRUE, 0, 7, 0x01020304);
+    four("256.1.1.1", FALSE, BAD, 9, 0);
+    four("256.1.1.1", TRUE, BAD, 9, 0);
+    four("1.256", FALSE, 0, 5, 0x01000100);
+    four("1.256", TRUE, BAD, 5, 0);
+    four("1.65536", FALSE, 0, 7, 0x01010000);
+    four("1.65536", TRUE, BAD, 7, 0);
+    four("1.2.65536", FALSE, BAD, 9, 0);
+    four("1.2.65536", TRUE, BAD, 9, 0);
+    four("4294967295", FALSE, 0, 10, 0xffffffff);
+    four("4294967295", TRUE, BAD, 10, 0);
+    four("4294967296", FALSE, BAD, 9, 0);
+    four("4294967296", TRUE, BAD, 9, 0);
+    four("0x7f.1", FALSE, 0, 6, 0x7f000001);
+    four("0x7f.1", TRUE, BAD, 2, 0);
+    four("0x", FALSE, BAD, 2, 0);
+    four("0x", TRUE, BAD, 2, 0);
+    four("0x.1", FALSE, BAD, 2, 0);
+    four("0x.1", TRUE, BAD, 2, 0);
+    four("010.1.1.1", FALSE, 0, 9, 0x08010101);
+    four("010.1.1.1", TRUE, BAD, 1, 0);
+    four("08.1.1.1", FALSE, BAD, 1, 0);
+    four("08.1.1.1", TRUE, BAD, 1, 0);
+    four("09", FALSE, BAD, 1, 0);
+    four("09", TRUE, BAD, 1, 0);
+    four("1..2", FALSE, BAD, 3, 0);
+    four("1..2", TRUE, BAD, 3, 0);
+    four("1.2.3.", FALSE, BAD, 6, 0);
+    four("1.2.3.", TRUE, BAD, 6, 0);
+    four(".1", FALSE, BAD, 1, 0);
+    four(".1", TRUE, BAD, 1, 0);
+    four("00000001.2.3.4", FALSE, 0, 14, 0x01020304);
+    four("00000001.2.3.4", TRUE, BAD, 1, 0);
+    four("0xFFFFFFFF", FALSE, 0, 10, 0xffffffff);
+    four("0xFFFFFFFF", TRUE, BAD, 2, 0);
+    four("0x100000000", FALSE, BAD, 10, 0);
+    four("0x100000000", TRUE, BAD, 2, 0);
+    four("1.2.3.0377", FALSE, 0, 10, 0x010203ff);
+    four("1.2.3.0377", TRUE, BAD, 7, 0);
+    four("1.0x", FALSE, BAD, 4, 0);
+    four("1.0x", TRUE, BAD, 4, 0);
+    four("1.2.3.08", FALSE, BAD, 7, 0);
+    four("1.2.3.08", TRUE, BAD, 7, 0);
+    four("1.2.3.4.", FALSE, BAD, 7, 0);
+    four("1.2.3.4.", TRUE, BAD, 7, 0);
+    four("037777777777", FALSE, 0, 12, 0xffffffff);
+    four("037777777777", TRUE, BAD, 1, 0);
+    four("040000000000", FALSE, BAD, 11, 0);
+    four("040000000000", TRUE, BAD, 1, 0);
+    four("0x1.0x2.0x3.0x4", FALSE, 0, 15, 0x01020304);
+    four("0x1.0x2.0x3.0x4", TRUE, BAD, 2, 0);
+}
+
 static void test_ipv4_with_port(void **state)
 {
     struct in_addr address;
@@ -288,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_ipv6_with_scope_and_port),
         cmocka_unit_test(test_ipv6_as_text),
         cmocka_unit_test(test_ipv6_as_text_with_scope_and_port),
+        cmocka_unit_test(test_ipv4_of_text),
         cmocka_unit_test(test_ipv4_with_port),
         cmocka_unit_test(test_ipv4_as_text),
         cmocka_unit_test(test_names_without_a_letter_are_narrow),
