@@ -160,7 +160,8 @@ static LPVOID commit(uintptr_t address, size_t size, int prot, DWORD *error)
  * VirtualAlloc - reserves address space, commits memory in it, or both; memory is zero.
  * address     NULL: anywhere; else where to reserve (rounded down to 64 KiB) or commit (rounded down to a page)
  * size        in bytes, rounded up to whole pages
- * type        MEM_RESERVE, MEM_COMMIT, both; MEM_COMMIT with a NULL address reserves too
+ * type        MEM_RESERVE, MEM_COMMIT, both; MEM_COMMIT with a NULL address reserves too. MEM_TOP_DOWN changes nothing:
+ *             Linux gives address space from the top down
  * protection  PAGE_NOACCESS, PAGE_READONLY, PAGE_READWRITE, PAGE_EXECUTE, PAGE_EXECUTE_READ, PAGE_EXECUTE_READWRITE
  * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER (also: an impossible size), ERROR_INVALID_ADDRESS
  *             (not free, or not reserved), ERROR_NOT_ENOUGH_MEMORY.
@@ -171,8 +172,8 @@ LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protec
     DWORD error = ERROR_INVALID_PARAMETER;
     int prot;
 
-    if (size && type && !(type & ~(DWORD)(MEM_COMMIT | MEM_RESERVE)) &&
-        win_virtual_protection(protection, &prot)) {
+    if (size && type && !(type & ~(DWORD)(MEM_COMMIT | MEM_RESERVE | MEM_TOP_DOWN)) &&
+        (type & (MEM_COMMIT | MEM_RESERVE)) && win_virtual_protection(protection, &prot)) {
         if (address && !(type & MEM_RESERVE))
             base = commit((uintptr_t)address, size, prot, &error);
         else

@@ -284,24 +284,39 @@ static BOOL result_report(const OVERLAPPED *overlapped, LONG status, LPDWORD byt
     return FALSE;
 }
 
+/* Whether a request that is pending can be waited for: by its event, or a file. Else ERROR_INVALID_HANDLE. */
+static bool can_wait(HANDLE handle, const OVERLAPPED *overlapped)
+{
+    struct win_object *object;
+
+    if (untagged(overlapped->hEvent))
+        return true;
+    if (!(object = win_handle_pin(handle, NULL))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return false;
+    }
+    win_object_unref(object);
+    return true;
+}
+
 /*
- * GetOverlappedResult - the result of a request on a file of this library.
- * Returns TRUE with *bytes. FALSE with ERROR_IO_INCOMPLETE (still pending, and wait is FALSE), the request's own error,
- * or ERROR_INVALID_HANDLE.
+ * GetOverlappedResult - the result of a request of a file, pipe, socket, or file of NetworkDirect.
+ * handle   looked at alone to wait for a request without an event: it may be NULL, or closed meanwhile
+ * Returns  TRUE with *bytes. FALSE with ERROR_IO_INCOMPLETE (still pending, and wait is FALSE), the request's own
+ *          error, ERROR_INVALID_HANDLE (it is to be waited for, and there is neither an event nor a handle), or
+ *          ERROR_INVALID_PARAMETER (no overlapped).
  */
 BOOL WINAPI GetOverlappedResult(HANDLE handle, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wait)
 {
-    struct win_file *file = (struct win_file *)win_handle_pin(handle, &win_file_type);
     LONG status;
 
-    if (!file || !overlapped) {
-        if (file)
-            win_file_unref(file);
-        SetLastError(file ? ERROR_INVALID_PARAMETER : ERROR_INVALID_HANDLE);
+    if (!overlapped) {
+        SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
-    status = win_overlapped_result(file, overlapped, wait);
-    win_file_unref(file);
+    if (wait && status_of(overlapped) == STATUS_IS_PENDING && !can_wait(handle, overlapped))
+        return FALSE;
+    status = win_overlapped_result(NULL, overlapped, wait);
     if (status == STATUS_IS_PENDING) {
         SetLastError(ERROR_IO_INCOMPLETE);
         return FALSE;
@@ -337,18 +352,14 @@ static DWORD result_within(OVERLAPPED *overlapped, DWORD timeout_ms, bool alerta
 BOOL WINAPI GetOverlappedResultEx(
     HANDLE handle, LPOVERLAPPED overlapped, LPDWORD bytes, DWORD timeout_ms, BOOL alertable)
 {
-    struct win_file *file;
     DWORD error = ERROR_SUCCESS;
 
     if (!timeout_ms || !overlapped)
         return GetOverlappedResult(handle, overlapped, bytes, FALSE);
-    if (!(file = (struct win_file *)win_handle_pin(handle, &win_file_type))) {
-        SetLastError(ERROR_INVALID_HANDLE);
+    if (status_of(overlapped) == STATUS_IS_PENDING && !can_wait(handle, overlapped))
         return FALSE;
-    }
     if (status_of(overlapped) == STATUS_IS_PENDING)
         error = result_within(overlapped, timeout_ms, alertable);
-    win_file_unref(file);
     if (!error)
         return result_report(overlapped, status_of(overlapped), bytes);
     if (error == WAIT_IO_COMPLETION)

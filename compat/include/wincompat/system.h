@@ -171,6 +171,7 @@ WINOBJ_API BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW wanted, DWORD types
 #define MEM_FREE               0x10000
 #define MEM_PRIVATE            0x20000
 #define MEM_MAPPED             0x40000
+#define MEM_TOP_DOWN           0x100000
 #define PAGE_NOACCESS          0x01
 #define PAGE_READONLY          0x02
 #define PAGE_READWRITE         0x04

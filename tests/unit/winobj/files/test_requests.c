@@ -392,6 +392,25 @@ static void test_cancel_against_completion(void **state)
     }
 }
 
+static void test_results_are_those_of_the_structure(void **state)
+{
+    OVERLAPPED ended = { .InternalHigh = 7 }, failed = { .Internal = 0xC0000120u };
+    OVERLAPPED pending = { .Internal = 0x103 };
+    DWORD bytes = 0;
+
+    (void)state;
+    assert_true(GetOverlappedResult(NULL, &ended, &bytes, FALSE));
+    assert_int_equal(bytes, 7);
+    assert_true(GetOverlappedResult((HANDLE)0x12345678, &ended, &bytes, TRUE));
+    assert_true(GetOverlappedResultEx(NULL, &ended, &bytes, 1, FALSE));
+    assert_fails(GetOverlappedResult(NULL, &failed, &bytes, TRUE), SPEC_ERROR_OPERATION_ABORTED);
+    assert_fails(GetOverlappedResult(NULL, &pending, &bytes, FALSE), SPEC_ERROR_IO_INCOMPLETE);
+    assert_fails(
+        GetOverlappedResult((HANDLE)0x12345678, &pending, &bytes, TRUE), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(GetOverlappedResultEx((HANDLE)0x12345678, &pending, &bytes, 1, FALSE),
+        SPEC_ERROR_INVALID_HANDLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +434,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_success_at_once_makes_no_packet_where_asked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel_against_completion, setup, teardown),
+        cmocka_unit_test(test_results_are_those_of_the_structure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

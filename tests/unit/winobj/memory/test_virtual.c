@@ -53,6 +53,20 @@ static void test_query_refuses(void **state)
         VirtualQuery((void *)~(ULONG_PTR)0, &info, sizeof(info)), SPEC_ERROR_INVALID_PARAMETER);
 }
 
+static void test_memory_from_the_top(void **state)
+{
+    char *base = VirtualAlloc(NULL, 65536, MEM_RESERVE | MEM_COMMIT | MEM_TOP_DOWN, PAGE_READWRITE);
+
+    (void)state;
+    assert_non_null(base);
+    assert_int_equal(query(base).State, MEM_COMMIT);
+    assert_true(VirtualFree(base, 0, MEM_RELEASE));
+    assert_non_null(base = VirtualAlloc(NULL, 65536, MEM_RESERVE | MEM_TOP_DOWN, PAGE_READWRITE));
+    assert_true(VirtualFree(base, 0, MEM_RELEASE));
+    assert_fails(
+        VirtualAlloc(NULL, 65536, MEM_TOP_DOWN, PAGE_READWRITE), SPEC_ERROR_INVALID_PARAMETER);
+}
+
 static void test_protection_changes(void **state)
 {
     char *base = VirtualAlloc(NULL, 65536, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
@@ -153,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_query_tells_reserved_committed_free),
         cmocka_unit_test(test_query_refuses),
+        cmocka_unit_test(test_memory_from_the_top),
         cmocka_unit_test(test_protection_changes),
         cmocka_unit_test(test_memory_is_locked),
         cmocka_unit_test(test_memory_status),
