@@ -78,9 +78,9 @@ static bool message_run(FILE *out, DWORD flags, const char *text, struct argumen
     bool one_line = (flags & FORMAT_MESSAGE_MAX_WIDTH_MASK) == FORMAT_MESSAGE_MAX_WIDTH_MASK;
 
     while (*text) {
-        if (one_line && (*text == '\r' || *text == '\n')) {
+        if (*text == '\r' || *text == '\n') { /* however a line ends in the text */
             text += *text == '\r' && text[1] == '\n' ? 2 : 1;
-            fputc(' ', out);
+            fputs(one_line ? " " : "\r\n", out);
             continue;
         }
         if (*text != '%' ||

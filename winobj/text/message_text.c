@@ -58,6 +58,37 @@
     ROW(ERROR_NOT_OWNER, "It is not the caller's")                                                 \
     ROW(ERROR_TOO_MANY_POSTS, "It was released too often")                                         \
     ROW(ERROR_MR_MID_NOT_FOUND, "There is no message for this number")                             \
+    ROW(ERROR_LOCK_VIOLATION, "Another handle has locked a part of the file")                      \
+    ROW(ERROR_FILE_EXISTS, "The file exists")                                                      \
+    ROW(ERROR_BUFFER_OVERFLOW, "The name is too long")                                             \
+    ROW(ERROR_DISK_FULL, "There is no room on the disk")                                           \
+    ROW(ERROR_NEGATIVE_SEEK, "The place would be before the beginning of the file")                \
+    ROW(ERROR_DIR_NOT_EMPTY, "The folder is not empty")                                            \
+    ROW(ERROR_BAD_ARGUMENTS, "An argument is wrong")                                               \
+    ROW(ERROR_BAD_EXE_FORMAT, "It is no program for this system")                                  \
+    ROW(ERROR_FILENAME_EXCED_RANGE, "The name of the file is too long")                            \
+    ROW(ERROR_BAD_PIPE, "The state of the pipe does not allow it")                                 \
+    ROW(ERROR_PIPE_BUSY, "All instances of the pipe are in use")                                   \
+    ROW(ERROR_NO_DATA, "The pipe is being closed")                                                 \
+    ROW(ERROR_PIPE_NOT_CONNECTED, "Nobody is at the other end of the pipe")                        \
+    ROW(ERROR_DIRECTORY, "The name is not that of a folder")                                       \
+    ROW(ERROR_PARTIAL_COPY, "Only a part of the memory was copied")                                \
+    ROW(ERROR_PIPE_CONNECTED, "The other end of the pipe is connected already")                    \
+    ROW(ERROR_PIPE_LISTENING, "The pipe waits for its other end")                                  \
+    ROW(ERROR_OBJECT_NAME_EXISTS, "The name was there already")                                    \
+    ROW(ERROR_ABANDONED_WAIT_63, "The wait was abandoned")                                         \
+    ROW(ERROR_NO_TOKEN, "There is no token")                                                       \
+    ROW(ERROR_NO_UNICODE_TRANSLATION, "There is no such character in Unicode")                     \
+    ROW(ERROR_POSSIBLE_DEADLOCK, "Threads would wait for each other")                              \
+    ROW(ERROR_MAPPED_ALIGNMENT, "The place of the view is not aligned")                            \
+    ROW(ERROR_INVALID_NETNAME, "The form of the network name is invalid")                          \
+    ROW(ERROR_INCORRECT_ADDRESS, "The network address is wrong")                                   \
+    ROW(ERROR_ALREADY_INITIALIZED, "It was initialised already")                                   \
+    ROW(ERROR_INCORRECT_SIZE, "The size is wrong")                                                 \
+    ROW(WSAHOST_NOT_FOUND, "No such host is known")                                                \
+    ROW(WSATRY_AGAIN, "The name server did not answer: try again")                                 \
+    ROW(WSANO_RECOVERY, "The name server failed")                                                  \
+    ROW(WSANO_DATA, "The name has no address of this kind")                                        \
     ROW(ERROR_INVALID_ADDRESS, "The address is invalid")                                           \
     ROW(ERROR_ARITHMETIC_OVERFLOW, "The result is too large")                                      \
     ROW(ERROR_ABANDONED_WAIT_0, "The wait was abandoned")                                          \

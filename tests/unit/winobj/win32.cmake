@@ -3,7 +3,7 @@
 set(win32_tests
     handles/handle waits/event waits/wait requests/port threads/thread sockets/winsock system/system
     locks/sync locks/once sockets/socket process/process memory/virtual threads/pool threads/work text/text text/uuid
-    text/command_line system/date
+    text/message text/command_line system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
     files/file files/folder files/requests files/find files/attributes files/routines
