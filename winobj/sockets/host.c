@@ -55,8 +55,8 @@ static bool grow(void)
 
 static DWORD winsock_error(int error, int why)
 {
-    if (error && why == NETDB_INTERNAL)
-        return error == ENOMEM ? WSAENOBUFS : WSANO_RECOVERY;
+    if (error == ENOMEM)
+        return WSAENOBUFS;
     switch (why) {
     case HOST_NOT_FOUND: return WSAHOST_NOT_FOUND;
     case TRY_AGAIN: return WSATRY_AGAIN;
@@ -84,7 +84,7 @@ static struct hostent *look_up(const struct question *question)
         SetLastError(ERROR_SUCCESS);
         return found;
     }
-    win_winsock_fail(error == ENOMEM ? WSAENOBUFS : winsock_error(error, why));
+    win_winsock_fail(winsock_error(error, why));
     return NULL;
 }
 
