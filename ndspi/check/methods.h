@@ -36,14 +36,11 @@
 #define CHECKED(itype, method, parameters, arguments)                                              \
     CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, method, (void)0, parameters, arguments)
 
-/* A method that stores an object of a kind in the pointer "out". after: a statement, on success. */
+/* A method that stores an object of a kind in the pointer "out". */
 #define CHECKED_MAKES(itype, method, kind, parameters, arguments)                                  \
-    CHECKED_MAKES_THEN(itype, method, kind, (void)0, parameters, arguments)
+    CHECKED_MAKES_OR(itype, method, kind, (void)0, (void)0, parameters, arguments)
 
-#define CHECKED_MAKES_THEN(itype, method, kind, after, parameters, arguments)                      \
-    CHECKED_MAKES_OR(itype, method, kind, after, (void)0, parameters, arguments)
-
-/* failed: statements, on failure; both find value. */
+/* after, failed: statements, on success and on failure; both find value. */
 #define CHECKED_MAKES_OR(itype, method, kind, after, failed, parameters, arguments)                \
     static HRESULT STDMETHODCALLTYPE itype##_##method##_ parameters                                \
     {                                                                                              \

@@ -87,6 +87,7 @@ HRESULT nd_check_made(const char *name, HRESULT hr, const struct nd_check_kind *
     if (current) {
         checked->adapter = kind->keeps_maker ? checked : current->object->adapter;
         checked->info = current->object->info;
+        checked->info1 = current->object->info1;
     }
     bucket = bucket_of(checked);
     lock_acquire(&nd_check_lock);

@@ -79,8 +79,10 @@ struct nd_checked {
         *queues;               /* a queue pair: its initiator's and its receive queue, or NULL */
     struct nd_check_wait wait; /* a queue pair: for its Receives */
     bool ending;               /* a queue pair: the program has begun to end its connection */
-    ND2_ADAPTER_INFO info;     /* version 2: what Query of its adapter returns; otherwise all 0 */
-    bool bound;                /* a connector or listener: Bind has succeeded */
+    /* What Query of its adapter returns. InfoVersion says which of the two is known; 0: neither. */
+    ND2_ADAPTER_INFO info;
+    ND_ADAPTER_INFO info1;
+    bool bound;     /* a connector or listener: Bind has succeeded */
     bool first_due; /* a queue pair: accepted, and its peer has not sent as far as is known */
     bool passed;    /* a completion queue: that its depth was passed is reported */
     UINT64 region;  /* a region: its last name */

@@ -38,6 +38,23 @@ void nd_check_learn(const void *made)
         checked->info = info;
 }
 
+void nd_check_learn1(const void *made)
+{
+    struct nd_checked *checked;
+    INDAdapter *inner = NULL;
+    ND_ADAPTER_INFO info;
+    SIZE_T size = sizeof(info);
+
+    lock_acquire(&nd_check_lock);
+    if ((checked = nd_check_find_locked(made)))
+        inner = checked->inner;
+    lock_release(&nd_check_lock);
+    if (inner && inner->lpVtbl->Query(inner, ND_VERSION_1, &info, &size) == ND_SUCCESS) {
+        checked->info.InfoVersion = ND_VERSION_1;
+        checked->info1 = info;
+    }
+}
+
 void nd_check_explain_asked(
     const struct nd_check_call *call, HRESULT hr, const struct nd_check_asked *asked, size_t n)
 {
@@ -105,6 +122,16 @@ void nd_check_explain_query(
     else if (hr == ND_BUFFER_OVERFLOW && info && size) /* both absent: it asks for the size */
         REPORT(SIZE, "there are %u bytes, and ND2_ADAPTER_INFO has %zu", (unsigned)size,
             sizeof(*info));
+}
+
+void nd_check_explain_query1(const struct nd_check_call *call, HRESULT hr, DWORD version,
+    const ND_ADAPTER_INFO *info, SIZE_T size)
+{
+    if (hr == ND_NOT_SUPPORTED)
+        REPORT(SIZE, "VersionRequested is 0x%x, and ND_VERSION_1 is 0x%x", (unsigned)version,
+            ND_VERSION_1);
+    else if (hr == ND_BUFFER_OVERFLOW && info && size)
+        REPORT(SIZE, "there are %zu bytes, and ND_ADAPTER_INFO has %zu", size, sizeof(*info));
 }
 
 /* ---- addresses, and the order of calls ---- */

@@ -15,20 +15,24 @@ struct nd_check_asked {
     const char *limit; /* where most comes from, as "MaxReadSge of the adapter" */
 };
 
-/* Of version 2; name: as on the method's page; call: where what the adapter said is found. */
-#define ASKED(name_, value_, least_, limit_)                                                       \
+/* name: as on the method's page; from: where what the adapter said is found, info or info1 of the call's object. */
+#define ASKED_OF(from, name_, value_, least_, limit_)                                              \
     {                                                                                              \
-        .name = name_, .value = value_, .least = least_, .most = call.object->info.limit_,         \
+        .name = name_, .value = value_, .least = least_, .most = call.object->from.limit_,         \
         .limit = #limit_ " of the adapter"                                                         \
     }
+#define ASKED(name, value, least, limit)  ASKED_OF(info, name, value, least, limit)
+#define ASKED1(name, value, least, limit) ASKED_OF(info1, name, value, least, limit)
+#define DATA                              "the length of the private data"
 #define EXPLAIN_ASKED(hr, ...)                                                                     \
     nd_check_explain_asked(&call, hr, (const struct nd_check_asked[]){ __VA_ARGS__ },              \
         sizeof((const struct nd_check_asked[]){ __VA_ARGS__ }) / sizeof(struct nd_check_asked))
 void nd_check_explain_asked(
     const struct nd_check_call *call, HRESULT hr, const struct nd_check_asked *asked, size_t n);
 
-/* OpenAdapter of version 2 has made this: what its Query returns is known from now on, also to what is made of it. */
+/* OpenAdapter has made this: what its Query returns is known from now on, also to what is made of it. */
 void nd_check_learn(const void *made);
+void nd_check_learn1(const void *made);
 
 /* An object of this kind was asked for by iid. */
 void nd_check_explain_iid(
@@ -38,6 +42,10 @@ void nd_check_explain_file(const struct nd_check_call *call, HRESULT hr, HANDLE 
 /* Query of an adapter of version 2. */
 void nd_check_explain_query(
     const struct nd_check_call *call, HRESULT hr, const ND2_ADAPTER_INFO *info, ULONG size);
+
+/* The same of version 1. */
+void nd_check_explain_query1(const struct nd_check_call *call, HRESULT hr, DWORD version,
+    const ND_ADAPTER_INFO *info, SIZE_T size);
 
 /* Bind; its success is remembered. address, length  in: also of Connect's destination */
 void nd_check_bound(

@@ -3,6 +3,7 @@
 #include "ndspi/check/memory.h"
 #include "ndspi/check/methods.h"
 #include "ndspi/check/pending.h"
+#include "ndspi/check/returned.h"
 #include "ndspi/check/tables.h"
 
 /* ---- INDProvider ---- */
@@ -10,7 +11,7 @@
 CHECKED_UNKNOWN(INDProvider)
 CHECKED(INDProvider, QueryAddressList,
     (INDProvider * iface, SOCKET_ADDRESS_LIST *list, SIZE_T *size), (inner, list, size))
-CHECKED_MAKES(INDProvider, OpenAdapter, nd_check_adapter1,
+CHECKED_MAKES_OR(INDProvider, OpenAdapter, nd_check_adapter1, nd_check_learn1(*out), (void)0,
     (INDProvider * iface, const struct sockaddr *address, SIZE_T length, INDAdapter **out),
     (inner, address, length, out))
 
@@ -26,13 +27,16 @@ CHECKED_KIND(nd_check_provider1, INDProvider, NULL)
 
 CHECKED_OVERLAPPED1(INDAdapter)
 CHECKED_AS(HANDLE, NULL, INDAdapter, GetFileHandle, (void)0, (INDAdapter * iface), (inner))
-CHECKED(INDAdapter, Query, (INDAdapter * iface, DWORD version, ND_ADAPTER_INFO *info, SIZE_T *size),
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, Query,
+    const SIZE_T had = size ? *size : 0, nd_check_explain_query1(&call, value, version, info, had),
+    (INDAdapter * iface, DWORD version, ND_ADAPTER_INFO *info, SIZE_T *size),
     (inner, version, info, size))
 CHECKED(INDAdapter, Control,
     (INDAdapter * iface, DWORD code, const VOID *in, SIZE_T in_octets, VOID *out, SIZE_T out_octets,
         SIZE_T *returned, OVERLAPPED *overlapped),
     (inner, code, in, in_octets, out, out_octets, returned, overlapped))
-CHECKED_MAKES(INDAdapter, CreateCompletionQueue, nd_check_cq1,
+CHECKED_MAKES_OR(INDAdapter, CreateCompletionQueue, nd_check_cq1, (void)0,
+    EXPLAIN_ASKED(value, ASKED1("nEntries", entries, 1, MaxCqEntries)),
     (INDAdapter * iface, SIZE_T entries, INDCompletionQueue **out), (inner, entries, out))
 /* Both are done when they return ND_PENDING. */
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, RegisterMemory, (void)0,

@@ -6,12 +6,6 @@
 #include "ndspi/check/strict.h"
 #include "ndspi/check/tables.h"
 
-#define PRIVATE_DATA(limit_)                                                                       \
-    {                                                                                              \
-        .name = "the length of the private data", .value = octets,                                 \
-        .most = call.object->info.limit_, .limit = #limit_ " of the adapter"                       \
-    }
-
 /* ---- IND2Connector ---- */
 
 CHECKED_OVERLAPPED(IND2Connector)
@@ -21,19 +15,19 @@ CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Bind, (void)0,
 CHECKED_FULL(
     HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Connect, nd_check_connects(&call, qp),
     nd_check_explain_connect(&call, value, address, length);
-    EXPLAIN_ASKED(value, PRIVATE_DATA(MaxCallerData)),
+    EXPLAIN_ASKED(value, ASKED(DATA, octets, 0, MaxCallerData)),
     (IND2Connector * iface, IUnknown *qp, const struct sockaddr *address, ULONG length,
         ULONG inbound, ULONG outbound, const VOID *data, ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), address, length, inbound, outbound, data, octets, overlapped))
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, CompleteConnect, nd_check_pays(&call),
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_accepts(&call, qp),
-    EXPLAIN_ASKED(value, PRIVATE_DATA(MaxCalleeData)),
+    EXPLAIN_ASKED(value, ASKED(DATA, octets, 0, MaxCalleeData)),
     (IND2Connector * iface, IUnknown *qp, ULONG inbound, ULONG outbound, const VOID *data,
         ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), inbound, outbound, data, octets, overlapped))
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Reject, nd_check_pays(&call),
-    EXPLAIN_ASKED(value, PRIVATE_DATA(MaxCalleeData)),
+    EXPLAIN_ASKED(value, ASKED(DATA, octets, 0, MaxCalleeData)),
     (IND2Connector * iface, const VOID *data, ULONG octets), (inner, data, octets))
 CHECKED(IND2Connector, GetReadLimits, (IND2Connector * iface, ULONG *inbound, ULONG *outbound),
     (inner, inbound, outbound))

@@ -3,19 +3,11 @@
  * arguments.c - wrong arguments, and calls in a wrong order: the code, and what the checker (NDSPI_CHECK) says of it.
  * The codes are those of the methods' pages where these name them.
  */
-#include "tests/robustness/mistakes/mistakes.h"
+#include "tests/robustness/mistakes/checked.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define CALL(object, method, ...) (object)->lpVtbl->method((object), ##__VA_ARGS__)
-#define SAY(object, method, ...)  mistake_say(#method, CALL(object, method, ##__VA_ARGS__))
-
-static void serve(struct nd2_end *end)
-{
-    (void)end;
-}
 
 /* ---- what is created ---- */
 
@@ -228,40 +220,6 @@ static void open_with_few_descriptors(struct nd2_end *end, const struct mistake_
     }
 }
 
-#define CHECKED(name_, words_, ...)                                                                \
-    {                                                                                              \
-        .name = #name_, .words = words_, .setting = "NDSPI_CHECK=1", .passive = serve,             \
-        .active = name_, .active_lines = {                                                         \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
-
-#define CHECK "NDSPI_CHECK: "
-#define ADDRESS                                                                                    \
-    " Rule: an address is whole, of a family that the adapter has, and one of a host. Fill a "     \
-    "sockaddr_in or sockaddr_in6, and pass its size."
-#define BOUND                                                                                      \
-    " Rule: Bind is called once, and before Connect or Listen. Look at the order of the calls."
-#define FILE_RULE                                                                                  \
-    " Rule: an overlapped file is open, and of the same adapter. Pass what CreateOverlappedFile "  \
-    "stored, and close it after its objects."
-#define FLAGS                                                                                      \
-    " Rule: flags and types are those that the call takes. Look at its page, and at nddef.h."
-#define INTERFACE                                                                                  \
-    " Rule: an object is asked for by an IID that it has. Pass the IID of the interface whose "    \
-    "pointer is stored."
-#define LIMIT                                                                                      \
-    " Rule: what is asked for lies within the limits of the adapter. Ask Query for them, or look " \
-    "at ndinfo."
-#define NO_READS                                                                                   \
-    " Rule: Reads are posted where the connection allows some. Give Connect and Accept read "      \
-    "limits: what one end asks for, the other has to serve."
-#define ONCE                                                                                       \
-    " Rule: a region is registered once. Deregister it first, or make a region for each buffer."
-#define SIZE_RULE                                                                                  \
-    " Rule: a structure has the version and the size of its interface. Set its version, and pass " \
-    "its sizeof."
-
 const struct mistake mistakes_of_arguments[] = {
     CHECKED(wrong_iid, "CreateConnector with the IID of a listener",
         CHECK "IND2Adapter::CreateConnector, IND2Adapter 0x*: an IND2Connector was asked for by "
@@ -333,7 +291,7 @@ const struct mistake mistakes_of_arguments[] = {
         "Query: ND_NOT_SUPPORTED"),
     { .name = "few_descriptors",
         .words = "NdOpenAdapter without descriptors",
-        .passive = serve,
+        .passive = mistake_serve,
         .active = open_with_few_descriptors,
         .active_lines = { "ndspi: error: device: cannot scan the host's addresses now: Too many "
                           "open files; raise the "
@@ -347,7 +305,7 @@ const struct mistake mistakes_of_arguments[] = {
         .words = "a Read where the peer serves none",
         .no_reads = true,
         .setting = "NDSPI_CHECK=1",
-        .passive = serve,
+        .passive = mistake_serve,
         .active = read_unserved,
         .active_lines = { CHECK
             "IND2QueuePair::Read, IND2QueuePair 0x*: its connection allows no Read: this end's "
@@ -357,7 +315,7 @@ const struct mistake mistakes_of_arguments[] = {
         .words = "the same, where the program goes on: with the call's site",
         .no_reads = true,
         .setting = "NDSPI_CHECK=log",
-        .passive = serve,
+        .passive = mistake_serve,
         .active = read_unserved,
         .active_lines = { CHECK
             "IND2QueuePair::Read, IND2QueuePair 0x*: its connection allows no Read: this end's "

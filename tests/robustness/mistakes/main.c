@@ -24,7 +24,7 @@ enum {
 }; /* FIRST_FILE: the descriptors that ends write to */
 
 static const struct mistake *const tables[] = { mistakes_refused, mistakes_strict,
-    mistakes_of_arguments };
+    mistakes_of_arguments, mistakes_of_arguments1 };
 
 static const struct mistake *find(const char *name)
 {

@@ -34,7 +34,8 @@ struct mistake {
 };
 
 /* The tables: refusals.c, ... Each ends with a row without a name. */
-extern const struct mistake mistakes_refused[], mistakes_strict[], mistakes_of_arguments[];
+extern const struct mistake mistakes_refused[], mistakes_strict[], mistakes_of_arguments[],
+    mistakes_of_arguments1[];
 
 /* ---- for the ends ---- */
 
