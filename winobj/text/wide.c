@@ -6,23 +6,11 @@
  */
 #include "winobj/system/computer.h"
 #include "winobj/text/message.h"
-
-#include "compat/crt/crt.h"
-#include "compat/crt/text.h"
+#include "winobj/text/wide_text.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
-
-/* Narrow text of an argument; a NULL stays NULL. False with the last error: no memory. */
-static bool narrow(const WCHAR *text, char **result)
-{
-    *result = text ? CRT(crt_narrow)(text) : NULL;
-    if (*result || !text)
-        return true;
-    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-    return false;
-}
 
 /* Wide characters of narrow text, without the end; to NULL: counts only. */
 static size_t widen(WCHAR *to, size_t room, const char *text)
@@ -46,7 +34,7 @@ HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
     char *narrow_name;
     HMODULE module = NULL;
 
-    if (narrow(name, &narrow_name))
+    if (wide_narrow(name, &narrow_name))
         module = LoadLibraryExA(narrow_name, file, flags);
     free(narrow_name);
     return module;
@@ -62,7 +50,7 @@ HMODULE WINAPI GetModuleHandleW(LPCWSTR name)
     char *narrow_name;
     HMODULE module = NULL;
 
-    if (narrow(name, &narrow_name))
+    if (wide_narrow(name, &narrow_name))
         module = GetModuleHandleA(narrow_name);
     free(narrow_name);
     return module;
@@ -107,7 +95,7 @@ DWORD WINAPI GetEnvironmentVariableW(LPCWSTR name, LPWSTR value, DWORD size)
     const char *found = NULL;
     size_t length;
 
-    if (!narrow(name, &narrow_name))
+    if (!wide_narrow(name, &narrow_name))
         return 0;
     found = narrow_name ? getenv(narrow_name) : NULL;
     free(narrow_name);
@@ -128,7 +116,7 @@ BOOL WINAPI SetEnvironmentVariableW(LPCWSTR name, LPCWSTR value)
     char *narrow_name, *narrow_value = NULL;
     BOOL done = FALSE;
 
-    if (narrow(name, &narrow_name) && narrow(value, &narrow_value))
+    if (wide_narrow(name, &narrow_name) && wide_narrow(value, &narrow_value))
         done = SetEnvironmentVariableA(narrow_name, narrow_value);
     free(narrow_name);
     free(narrow_value);
@@ -160,8 +148,8 @@ DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
     DWORD bytes = 0;
     size_t length;
 
-    if (!narrow(from, &narrow_from) || !(bytes = ExpandEnvironmentStringsA(narrow_from, NULL, 0)) ||
-        !(expanded = malloc(bytes))) {
+    if (!wide_narrow(from, &narrow_from) ||
+        !(bytes = ExpandEnvironmentStringsA(narrow_from, NULL, 0)) || !(expanded = malloc(bytes))) {
         if (bytes)
             SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         free(narrow_from);
@@ -210,7 +198,7 @@ HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
     char *narrow_name;
     HANDLE mapping = NULL;
 
-    if (narrow(name, &narrow_name))
+    if (wide_narrow(name, &narrow_name))
         mapping =
             CreateFileMappingA(file, attributes, protection, size_high, size_low, narrow_name);
     free(narrow_name);
@@ -222,7 +210,7 @@ HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name)
     char *narrow_name;
     HANDLE mapping = NULL;
 
-    if (narrow(name, &narrow_name))
+    if (wide_narrow(name, &narrow_name))
         mapping = OpenFileMappingA(access, inherit, narrow_name);
     free(narrow_name);
     return mapping;
@@ -287,7 +275,7 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD languag
     }
     if (flags & FORMAT_MESSAGE_ALLOCATE_BUFFER)
         *(LPWSTR *)(void *)text = NULL;
-    if ((flags & FORMAT_MESSAGE_FROM_STRING) && !narrow(source, &narrow_source))
+    if ((flags & FORMAT_MESSAGE_FROM_STRING) && !wide_narrow(source, &narrow_source))
         return 0;
     message = win_message_build(flags, narrow_source, id, arguments, insert_wide);
     free(narrow_source);

@@ -3,12 +3,9 @@
  * wide_addrinfo.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, over the C library's functions. Compiled for each width
  * of wchar_t.
  */
-#include "compat/crt/crt.h"
-#include "compat/crt/text.h"
+#include "winobj/text/wide_text.h"
 
 #include <ws2tcpip.h>
-
-#include <stdlib.h>
 
 /* Winsock's code for one of getaddrinfo's, which is the last error, too. */
 static INT answer(int error)
@@ -36,36 +33,10 @@ static INT answer(int error)
     return code;
 }
 
-/* Narrow text; NULL stays NULL. False: no memory. */
-static bool narrow(const WCHAR *text, char **result)
-{
-    *result = text ? CRT(crt_narrow)(text) : NULL;
-    return *result || !text;
-}
-
-/* Wide characters of text with the end; their number. What has no room is only counted. */
-static size_t widen(WCHAR *to, size_t room, const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t length = 0;
-
-    while (*s) {
-        WCHAR pair[2];
-        unsigned units = wide_put(pair, sizeof(WCHAR), utf8_next(&s, 4));
-
-        for (unsigned i = 0; i < units; i++, length++)
-            if (length < room)
-                to[length] = pair[i];
-    }
-    if (length < room)
-        to[length] = 0;
-    return length + 1;
-}
-
 /* A wide copy of one entry, with its address and its name behind it. */
 static ADDRINFOW *copy(const struct addrinfo *from)
 {
-    const size_t name = from->ai_canonname ? widen(NULL, 0, from->ai_canonname) : 0;
+    const size_t name = from->ai_canonname ? wide_widen(NULL, 0, from->ai_canonname) + 1u : 0;
     const size_t address = (from->ai_addrlen + sizeof(WCHAR) - 1) / sizeof(WCHAR) * sizeof(WCHAR);
     ADDRINFOW *to = calloc(1, sizeof(*to) + address + name * sizeof(WCHAR));
 
@@ -80,7 +51,7 @@ static ADDRINFOW *copy(const struct addrinfo *from)
     memcpy(to->ai_addr, from->ai_addr, from->ai_addrlen);
     if (name) {
         to->ai_canonname = (PWSTR)((char *)(to + 1) + address);
-        widen(to->ai_canonname, name, from->ai_canonname);
+        wide_widen(to->ai_canonname, (DWORD)name, from->ai_canonname);
     }
     return to;
 }
@@ -122,7 +93,7 @@ INT WSAAPI GetAddrInfoW(PCWSTR node, PCWSTR service, const ADDRINFOW *hints, PAD
         wanted.ai_socktype = hints->ai_socktype;
         wanted.ai_protocol = hints->ai_protocol;
     }
-    if (narrow(node, &host) && narrow(service, &name))
+    if (wide_narrow(node, &host) && wide_narrow(service, &name))
         error = getaddrinfo(host, name, hints ? &wanted : NULL, &found);
     free(host);
     free(name);
@@ -149,7 +120,7 @@ void WSAAPI FreeAddrInfoW(PADDRINFOW first)
 /* The text of one part; whether it has room. */
 static bool put(PWCHAR to, DWORD room, const char *text)
 {
-    return !to || !room || widen(to, room, text) <= room;
+    return !to || !room || wide_widen(to, room, text) < room;
 }
 
 /*

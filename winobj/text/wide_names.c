@@ -3,23 +3,9 @@
  * wide_names.c - wide forms of the functions that take the name of an event, a mutex or a semaphore; for both widths,
  * as wide.c is.
  */
-#include "compat/crt/crt.h"
-#include "compat/crt/text.h"
-
-#include <windows.h>
+#include "winobj/text/wide_text.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-
-/* The name in UTF-8; NULL stays NULL. False with the last error. */
-static bool narrow(const WCHAR *text, char **name)
-{
-    *name = text ? CRT(crt_narrow)(text) : NULL;
-    if (*name || !text)
-        return true;
-    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-    return false;
-}
 
 #define WIDE(function, parameters, ...)                                                            \
     HANDLE WINAPI function##W parameters                                                           \
@@ -27,7 +13,7 @@ static bool narrow(const WCHAR *text, char **name)
         HANDLE handle = NULL;                                                                      \
         char *narrow_name;                                                                         \
                                                                                                    \
-        if (narrow(name, &narrow_name))                                                            \
+        if (wide_narrow(name, &narrow_name))                                                       \
             handle = function##A(__VA_ARGS__);                                                     \
         free(narrow_name);                                                                         \
         return handle;                                                                             \

@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wide_pipes.c - wide forms of the functions with names of pipes; for both widths, as wide.c is. */
-#include "compat/crt/crt.h"
-#include "compat/crt/text.h"
-
-#include <windows.h>
+#include "winobj/text/wide_text.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-
-/* The name in UTF-8; NULL stays NULL. False with the last error. */
-static bool narrow(const WCHAR *text, char **name)
-{
-    *name = text ? CRT(crt_narrow)(text) : NULL;
-    if (*name || !text)
-        return true;
-    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-    return false;
-}
 
 HANDLE WINAPI CreateNamedPipeW(LPCWSTR name, DWORD open_mode, DWORD mode, DWORD most,
     DWORD out_bytes, DWORD in_bytes, DWORD wait_ms, LPSECURITY_ATTRIBUTES attributes)
@@ -24,7 +10,7 @@ HANDLE WINAPI CreateNamedPipeW(LPCWSTR name, DWORD open_mode, DWORD mode, DWORD 
     HANDLE handle = INVALID_HANDLE_VALUE;
     char *text;
 
-    if (narrow(name, &text))
+    if (wide_narrow(name, &text))
         handle =
             CreateNamedPipeA(text, open_mode, mode, most, out_bytes, in_bytes, wait_ms, attributes);
     free(text);
@@ -36,7 +22,7 @@ BOOL WINAPI WaitNamedPipeW(LPCWSTR name, DWORD timeout_ms)
     BOOL result = FALSE;
     char *text;
 
-    if (narrow(name, &text))
+    if (wide_narrow(name, &text))
         result = WaitNamedPipeA(text, timeout_ms);
     free(text);
     return result;
@@ -48,7 +34,7 @@ BOOL WINAPI CallNamedPipeW(LPCWSTR name, LPVOID out, DWORD out_bytes, LPVOID in,
     BOOL result = FALSE;
     char *text;
 
-    if (narrow(name, &text))
+    if (wide_narrow(name, &text))
         result = CallNamedPipeA(text, out, out_bytes, in, in_bytes, read, timeout_ms);
     free(text);
     return result;
