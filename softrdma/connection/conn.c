@@ -58,8 +58,8 @@ static void read_again(struct srd_conn *conn)
 }
 
 /*
- * RX lock held: another thread has come to read. This one reads for it, once, as long as that may take; who comes then
- * has the connection served in its turn.
+ * RX lock held, and another thread has asked its holder to read: reads once more, with a budget of its own. If a thread
+ * asks meanwhile, the reactor serves the connection in its next turn.
  */
 static __attribute__((noinline)) void receive_once_more(
     struct srd_conn *conn, unsigned *actions, bool *moved)
@@ -93,7 +93,7 @@ static bool receive_or_ask(struct srd_conn *conn, unsigned *actions, bool *moved
     return true;
 }
 
-/* A thread that polls comes again: it asks nobody. */
+/* A polling thread looks again soon, so it does not ask the holder. */
 static inline __attribute__((always_inline)) void receive_if_free(
     struct srd_conn *conn, unsigned *actions, bool *moved)
 {

@@ -551,7 +551,7 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
 
 /*
  * The deadline has passed. The stream reads and answers what has come meanwhile before it passes again. A disconnect
- * gets back what it lost and no more: its caller may give up on it after two seconds.
+ * gets back the time it lost and no more: its caller may give up after two seconds.
  */
 static bool end_begins_anew(struct srd_stream *stream, uint64_t deadline_ms, uint64_t now_ms)
 {
