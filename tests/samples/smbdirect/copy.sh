@@ -12,6 +12,7 @@ mkdir "$scratch/store" "$scratch/in" "$scratch/out"
 # start_server: where it listens is $server, its process $pid, what it says server.log.
 start_server() {
     local deadline=$((SECONDS + 60))
+    : > "$scratch/server.log" # what the server before it said is gone before anybody looks
     LD_PRELOAD=${LD_PRELOAD:-}${FAULTS:+:$FAULTS} "$program" -s "$scratch/store" "$address:0" 2> "$scratch/server.log" &
     pid=$!
     until grep -q 'listening on ' "$scratch/server.log"; do
