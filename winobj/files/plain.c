@@ -137,6 +137,12 @@ static DWORD ended(
     return win_io_succeed(file, overlapped, done);
 }
 
+/* Whether a call does its transfer itself; that of an overlapped file on a disk has no place without an OVERLAPPED. */
+static bool waits(const struct plain_file *plain, const OVERLAPPED *overlapped)
+{
+    return !(plain->flags & FILE_FLAG_OVERLAPPED) || (!overlapped && plain->type == FILE_TYPE_PIPE);
+}
+
 static DWORD file_read(
     struct win_file *file, void *buffer, DWORD bytes, DWORD *done, OVERLAPPED *overlapped)
 {
@@ -147,7 +153,7 @@ static DWORD file_read(
 
     if (!(plain->access & PLAIN_READ))
         return ERROR_ACCESS_DENIED;
-    if (plain->flags & FILE_FLAG_OVERLAPPED)
+    if (!waits(plain, overlapped))
         return overlapped ? queue_read(file, buffer, bytes, overlapped) : ERROR_INVALID_PARAMETER;
     offset = place(plain, overlapped, false);
     if (offset == PLACE_INVALID)
@@ -174,7 +180,7 @@ static DWORD file_write(
 
     if (!(plain->access & PLAIN_WRITES))
         return ERROR_ACCESS_DENIED;
-    if (plain->flags & FILE_FLAG_OVERLAPPED)
+    if (!waits(plain, overlapped))
         return overlapped ? queue_write(file, buffer, bytes, overlapped) : ERROR_INVALID_PARAMETER;
     offset = place(plain, overlapped, true);
     if (offset == PLACE_INVALID)

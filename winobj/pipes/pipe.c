@@ -27,8 +27,6 @@ static DWORD io_read(
 
     if (!pipe->reads)
         return ERROR_ACCESS_DENIED;
-    if (pipe->overlapped && !overlapped)
-        return ERROR_INVALID_PARAMETER;
     return pipe_do(pipe,
         &(struct pipe_request){ .kind = PIPE_READ, .in = buffer, .in_bytes = bytes }, done,
         overlapped);
@@ -41,8 +39,6 @@ static DWORD io_write(
 
     if (!pipe->writes)
         return ERROR_ACCESS_DENIED;
-    if (pipe->overlapped && !overlapped)
-        return ERROR_INVALID_PARAMETER;
     return pipe_do(pipe,
         &(struct pipe_request){ .kind = PIPE_WRITE, .out = buffer, .out_bytes = bytes }, done,
         overlapped);

@@ -37,7 +37,8 @@ static BOOL transfer_end(struct win_file *file, DWORD error, DWORD bytes, DWORD 
  * ReadFile - reads from a file, pipe, console or socket.
  * bytes       room in buffer
  * done        out: octets that were read; may be NULL with overlapped, and is not to be trusted then
- * overlapped  with FILE_FLAG_OVERLAPPED required; else it may give the place in the file; the call waits all the same
+ * overlapped  with FILE_FLAG_OVERLAPPED: the request ends when it can; NULL: the call waits, and only a file of a disk
+ *             refuses it. Without that flag it may give the place in the file, and the call waits all the same
  * Returns     TRUE; at the end of a file without FILE_FLAG_OVERLAPPED TRUE with 0 octets. FALSE with ERROR_IO_PENDING
  *             (the request has begun), ERROR_HANDLE_EOF, ERROR_BROKEN_PIPE (the writers are gone),
  *             ERROR_ACCESS_DENIED (not opened for reading), ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER,

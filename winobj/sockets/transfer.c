@@ -413,22 +413,37 @@ int WSAAPI WSASend(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent, D
     return WSASendTo(socket, buffers, count, sent, flags, NULL, 0, overlapped, routine);
 }
 
-/* ReadFile and WriteFile: a Win32 error for a status. */
+/* Waits for the end of a request. Without memory for the wait it is cancelled. */
+static LONG await(struct win_socket *socket, OVERLAPPED *overlapped)
+{
+    LONG status = win_overlapped_result(socket->file, overlapped, TRUE);
+
+    if (status != WIN_SOCKET_PENDING)
+        return status;
+    win_requests_cancel(socket->file, overlapped, 0);
+    status = win_overlapped_result(socket->file, overlapped, FALSE);
+    return status == STATUS_CANCELLED ? STATUS_NO_MEMORY : status;
+}
+
+/* ReadFile and WriteFile, which wait without an OVERLAPPED: a Win32 error for a status. */
 static DWORD transfer(
     struct win_file *file, const WSABUF *buffer, bool receives, DWORD *done, OVERLAPPED *overlapped)
 {
     struct win_socket *socket = win_file_room(file);
     struct win_socket_request *request;
+    OVERLAPPED own = { .hEvent = (HANDLE)(ULONG_PTR)1 }; /* no event, no packet */
     LONG status;
 
-    if (!overlapped)
-        return ERROR_INVALID_PARAMETER;
     if (!(request = win_socket_request_new(buffer, 1)))
         return ERROR_NOT_ENOUGH_MEMORY;
-    status = start(socket, request, receives, overlapped, done);
-    if (status == WIN_SOCKET_PENDING)
+    status = start(socket, request, receives, overlapped ? overlapped : &own, done);
+    if (status != WIN_SOCKET_PENDING)
+        return win_error_from_status(status);
+    if (overlapped)
         return ERROR_IO_PENDING;
-    return status ? win_error_from_status(status) : ERROR_SUCCESS;
+    status = await(socket, &own);
+    *done = (DWORD)own.InternalHigh;
+    return win_error_from_status(status);
 }
 
 DWORD win_socket_read(

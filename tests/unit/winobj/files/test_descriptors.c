@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_descriptors.c - descriptors as other programs hand them over: standard ones that do not block, too few of them;
- * transfers of more than the kernel does at once.
+ * test_descriptors.c - descriptors as other programs hand them over: standard ones that do not block, pipes, too few of
+ * them; transfers of more than the kernel does at once.
  */
 #include "tests/support/asleep.h"
 #include "tests/support/run_self.h"
@@ -136,6 +136,31 @@ static void test_standard_output_that_does_not_block(void **state)
     assert_int_equal(got[MUCH - 1], 'z');
     free(got);
     free(transfer.octets);
+}
+
+/* A pipe that is opened overlapped needs no OVERLAPPED: its octets have no places. As named pipes: Wine waits. */
+static void test_overlapped_pipe_without_an_overlapped(void **state)
+{
+    char text[8] = "", path[32];
+    int ends[2];
+    HANDLE handles[2];
+    DWORD done = 0;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[i]);
+        handles[i] = CreateFileA(path, i ? GENERIC_WRITE : GENERIC_READ,
+            FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, FILE_FLAG_OVERLAPPED, NULL);
+        assert_ptr_not_equal(handles[i], INVALID_HANDLE_VALUE);
+        close(ends[i]);
+    }
+    assert_true(WriteFile(handles[1], "text", 4, &done, NULL));
+    assert_int_equal(done, 4);
+    assert_true(ReadFile(handles[0], text, 8, &done, NULL));
+    assert_int_equal(done, 4);
+    assert_string_equal(text, "text");
+    assert_true(CloseHandle(handles[0]) && CloseHandle(handles[1]));
 }
 
 /* ---- more than the kernel reads at once ---- */
@@ -325,6 +350,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standard_input_that_does_not_block),
         cmocka_unit_test(test_standard_output_that_does_not_block),
+        cmocka_unit_test(test_overlapped_pipe_without_an_overlapped),
         cmocka_unit_test(test_read_of_more_than_2_gib),
         cmocka_unit_test(test_too_few_descriptors),
         cmocka_unit_test(test_too_few_processes),

@@ -1,59 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pipe_requests.c - overlapped requests on named pipes: ports, order, cancels, ends of connections. */
-#include "pipe_pair.h"
+#include "pipe_requests.h"
 
 #include <stdlib.h>
-
-static HANDLE port, events[4];
-
-static int setup(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 4; i++)
-        if (!(events[i] = CreateEventA(NULL, TRUE, FALSE, NULL)))
-            return -1;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    for (int i = 0; i < 4; i++)
-        CloseHandle(events[i]);
-    if (port)
-        CloseHandle(port);
-    port = NULL;
-    return close_pair(state);
-}
-
-#define assert_pending(call) assert_fails(call, SPEC_ERROR_IO_PENDING)
-
-static void assert_result(
-    HANDLE end, OVERLAPPED *overlapped, BOOL expected, DWORD bytes, DWORD error)
-{
-    DWORD done = 77;
-
-    SetLastError(0xdead);
-    assert_int_equal(GetOverlappedResult(end, overlapped, &done, TRUE), expected);
-    if (expected)
-        assert_int_equal(done, bytes);
-    else
-        assert_win_error(error);
-}
-
-static OVERLAPPED *packet(BOOL expected, DWORD bytes, DWORD error)
-{
-    DWORD got = 77;
-    ULONG_PTR key = 0;
-    OVERLAPPED *overlapped = NULL;
-
-    SetLastError(0);
-    assert_int_equal(GetQueuedCompletionStatus(port, &got, &key, &overlapped, LONG_MS), expected);
-    assert_int_equal(got, bytes);
-    assert_int_equal(key, 9);
-    if (!expected)
-        assert_win_error(error);
-    return overlapped;
-}
 
 static void test_connect_ends_when_a_client_comes(void **state)
 {
@@ -261,22 +210,6 @@ static void test_close_cancels(void **state)
         &at);
 }
 
-static void test_overlapped_handle_needs_an_overlapped(void **state)
-{
-    char buffer[8];
-    DWORD done;
-
-    (void)state;
-    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE);
-#ifndef _WIN32 /* Wine waits */
-    assert_fails(ReadFile(server, buffer, 8, &done, NULL), SPEC_ERROR_INVALID_PARAMETER);
-    assert_fails(WriteFile(server, buffer, 8, &done, NULL), SPEC_ERROR_INVALID_PARAMETER);
-#else
-    (void)buffer;
-    (void)done;
-#endif
-}
-
 static void test_transaction(void **state)
 {
     DWORD mode = PIPE_READMODE_MESSAGE;
@@ -363,7 +296,6 @@ int main(void)
         ROW(test_pending_read_when_the_other_end_goes),
         ROW(test_disconnect_ends_what_is_pending),
         ROW(test_close_cancels),
-        ROW(test_overlapped_handle_needs_an_overlapped),
         ROW(test_transaction),
         ROW(test_cancel_against_completion),
     };

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pipe_calls.c - overlapped named pipes in calls without an OVERLAPPED. */
+#include "pipe_requests.h"
+
+/* A call without an OVERLAPPED, by a thread of its own. */
+struct call {
+    enum { CALL_READ, CALL_WRITE, CALL_CONNECT, CALL_TRANSACT } kind;
+    HANDLE end;
+    char buffer[8];
+    DWORD done, error;
+    BOOL result;
+};
+
+static DWORD WINAPI call_thread(LPVOID argument)
+{
+    struct call *call = argument;
+
+    SetLastError(0);
+    call->done = 77;
+    if (call->kind == CALL_READ)
+        call->result = ReadFile(call->end, call->buffer, 8, &call->done, NULL);
+    else if (call->kind == CALL_WRITE)
+        call->result = WriteFile(call->end, "abc", 3, &call->done, NULL);
+    else if (call->kind == CALL_CONNECT)
+        call->result = ConnectNamedPipe(call->end, NULL);
+    else
+        call->result =
+            TransactNamedPipe(call->end, (void *)"abc", 3, call->buffer, 8, &call->done, NULL);
+    call->error = GetLastError();
+    return 0;
+}
+
+static HANDLE begin_call(struct call *call)
+{
+    HANDLE thread = CreateThread(NULL, 0, call_thread, call, 0, NULL);
+
+    assert_non_null(thread);
+    return thread;
+}
+
+static void end_call(HANDLE thread)
+{
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(thread));
+}
+
+/* Source: Wine, which waits for the end. Microsoft's pages of ReadFile and WriteFile ask for an OVERLAPPED. */
+static void test_calls_without_an_overlapped_wait(void **state)
+{
+    struct call read = { .kind = CALL_READ }, write = { .kind = CALL_WRITE };
+    HANDLE threads[2];
+
+    (void)state;
+    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE);
+    read.end = server;
+    write.end = client;
+    for (int i = 0; i < 2; i++) {
+        threads[0] = begin_call(i ? &read : &write);
+        threads[1] = begin_call(i ? &write : &read);
+        end_call(threads[0]);
+        end_call(threads[1]);
+        assert_true(read.result && write.result);
+        assert_int_equal(read.done, 3);
+        assert_int_equal(write.done, 3);
+        assert_memory_equal(read.buffer, "abc", 3);
+    }
+    assert_true(CloseHandle(client));
+    client = NULL;
+    end_call(begin_call(&read));
+    assert_false(read.result);
+    assert_int_equal(read.error, SPEC_ERROR_BROKEN_PIPE);
+}
+
+static void test_connect_without_an_overlapped_waits(void **state)
+{
+    struct call connect = { .kind = CALL_CONNECT };
+    HANDLE thread;
+
+    (void)state;
+    connect.end = server =
+        make_server(PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE, 1);
+    thread = begin_call(&connect);
+    client = make_client(GENERIC_READ | GENERIC_WRITE, 0);
+    assert_true(client != INVALID_HANDLE_VALUE);
+    end_call(thread);
+    if (!connect.result) /* the client was faster */
+        assert_int_equal(connect.error, SPEC_ERROR_PIPE_CONNECTED);
+}
+
+static void test_transaction_without_an_overlapped_waits(void **state)
+{
+    struct call transact = { .kind = CALL_TRANSACT };
+    DWORD mode = PIPE_READMODE_MESSAGE;
+    HANDLE thread;
+
+    (void)state;
+    server = make_server(PIPE_ACCESS_DUPLEX, PIPE_TYPE_MESSAGE | PIPE_READMODE_MESSAGE, 1);
+    transact.end = client = make_client(GENERIC_READ | GENERIC_WRITE, FILE_FLAG_OVERLAPPED);
+    assert_true(SetNamedPipeHandleState(client, &mode, NULL, NULL));
+    thread = begin_call(&transact);
+    get(server, "abc");
+    put(server, "ABCD");
+    end_call(thread);
+    assert_true(transact.result);
+    assert_int_equal(transact.done, 4);
+    assert_memory_equal(transact.buffer, "ABCD", 4);
+}
+
+/* They queue behind requests that are pending, and make no packet. Source: Wine. */
+static void test_calls_without_an_overlapped_make_no_packet(void **state)
+{
+    OVERLAPPED first = { 0 };
+    struct call read = { .kind = CALL_READ };
+    char buffer[4];
+    HANDLE thread;
+
+    (void)state;
+    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_MESSAGE);
+    read.end = server;
+    assert_non_null(port = CreateIoCompletionPort(server, NULL, 9, 0));
+    assert_pending(ReadFile(server, buffer, 4, NULL, &first));
+    put_message(client, "one");
+    assert_ptr_equal(packet(TRUE, 3, 0), &first);
+    thread = begin_call(&read);
+    put_message(client, "two");
+    end_call(thread);
+    assert_true(read.result);
+    assert_memory_equal(read.buffer, "two", 3);
+    assert_pending(ReadFile(server, buffer, 4, NULL, &first));
+    put_message(client, "last");
+    assert_ptr_equal(packet(TRUE, 4, 0), &first);
+}
+
+int main(void)
+{
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ROW(test_calls_without_an_overlapped_wait),
+        ROW(test_connect_without_an_overlapped_waits),
+        ROW(test_transaction_without_an_overlapped_waits),
+        ROW(test_calls_without_an_overlapped_make_no_packet),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
