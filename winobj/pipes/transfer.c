@@ -190,18 +190,22 @@ static LONG read_message(struct win_pipe *pipe, struct pipe_request *request)
     return read_pulled(pipe, request) ? STATUS_SUCCESS : STATUS_BUFFER_OVERFLOW;
 }
 
-/* PIPE_READMODE_BYTE on a pipe of messages: as many as fit, without their borders. */
+/*
+ * PIPE_READMODE_BYTE on a pipe of messages: as many as fit, without their borders. If there are but empty ones, the
+ * read ends without octets.
+ */
 static LONG read_messages(struct win_pipe *pipe, struct pipe_request *request)
 {
+    bool any = false;
     ssize_t n;
 
     for (;;) {
-        while (!list_empty(&pipe->messages))
+        for (; !list_empty(&pipe->messages); any = true)
             if (!read_pulled(pipe, request) || (request->got && request->got == request->in_bytes))
                 return STATUS_SUCCESS;
         if ((n = pull_one(pipe)) > 0)
             continue;
-        return request->got ? STATUS_SUCCESS : failed_locked(pipe, request, n, true);
+        return any ? STATUS_SUCCESS : failed_locked(pipe, request, n, true);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pipe_calls.c - overlapped named pipes in calls without an OVERLAPPED. */
+/* test_pipe_calls.c - overlapped named pipes in calls without an OVERLAPPED; messages without octets. */
 #include "pipe_requests.h"
 
 /* A call without an OVERLAPPED, by a thread of its own. */
@@ -131,6 +131,59 @@ static void test_calls_without_an_overlapped_make_no_packet(void **state)
     assert_ptr_equal(packet(TRUE, 4, 0), &first);
 }
 
+/* A message without octets, to a reader of octets: each handle of a client is one at first. Source: Wine. */
+static void test_empty_message_ends_a_read_of_octets(void **state)
+{
+    OVERLAPPED at = { .hEvent = events[0] };
+    char buffer[8];
+    DWORD done = 77;
+
+    (void)state;
+    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_MESSAGE);
+    assert_pending(ReadFile(client, buffer, 8, NULL, &at));
+    put_message(server, "");
+    assert_result(client, &at, TRUE, 0, 0);
+    put_message(server, "");
+    assert_true(ReadFile(client, buffer, 8, &done, &at));
+    assert_int_equal(done, 0);
+    put_message(server, "");
+    put_message(server, "abc");
+    assert_true(ReadFile(client, buffer, 8, &done, &at));
+    assert_int_equal(done, 3);
+    assert_memory_equal(buffer, "abc", 3);
+    assert_pending(ReadFile(client, buffer, 8, NULL, &at));
+    put_message(server, "d");
+    assert_result(client, &at, TRUE, 1, 0);
+}
+
+static void test_empty_message_ends_a_read_of_messages(void **state)
+{
+    OVERLAPPED at = { .hEvent = events[0] };
+    DWORD mode = PIPE_READMODE_MESSAGE;
+    char buffer[8];
+
+    (void)state;
+    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_MESSAGE);
+    assert_true(SetNamedPipeHandleState(client, &mode, NULL, NULL));
+    assert_pending(ReadFile(client, buffer, 8, NULL, &at));
+    put_message(server, "");
+    assert_result(client, &at, TRUE, 0, 0);
+}
+
+/* A pipe of octets has no such write. Source: Wine. */
+static void test_write_of_no_octets_to_a_pipe_of_octets(void **state)
+{
+    OVERLAPPED at = { .hEvent = events[0] };
+    char buffer[8];
+
+    (void)state;
+    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE);
+    assert_pending(ReadFile(client, buffer, 8, NULL, &at));
+    put_message(server, "");
+    put_message(server, "abc");
+    assert_result(client, &at, TRUE, 3, 0);
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -139,6 +192,9 @@ int main(void)
         ROW(test_connect_without_an_overlapped_waits),
         ROW(test_transaction_without_an_overlapped_waits),
         ROW(test_calls_without_an_overlapped_make_no_packet),
+        ROW(test_empty_message_ends_a_read_of_octets),
+        ROW(test_empty_message_ends_a_read_of_messages),
+        ROW(test_write_of_no_octets_to_a_pipe_of_octets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
