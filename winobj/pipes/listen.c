@@ -80,6 +80,7 @@ int pipe_place_listen(struct pipe_place *place)
     place->turn++;
     place->turn += !place->turn;
     pipe_place_file(place->slot, place->turn, file);
+    atomic_store(&slot->order, atomic_fetch_add(&place->about->last, 1) + 1);
     atomic_store(&slot->listens, place->turn);
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 0) ||
         fchmodat(place->folder, fresh, 0600, 0) || /* whatever the umask */
@@ -121,16 +122,41 @@ static int connect_slot(struct pipe_place *place, int fd, int number)
     return 0;
 }
 
+/* Of the instances that may listen, and have not been tried, the one that began first; -1: there is none. */
+static int next_slot(const struct pipe_about *about, const bool tried[PIPE_INSTANCES])
+{
+    const uint32_t now = atomic_load(&about->last);
+    int32_t longest = 0;
+    int next = -1;
+
+    for (int i = 0; i < PIPE_INSTANCES; i++) {
+        const struct pipe_slot *slot = &about->slots[i];
+        const uint32_t turn = atomic_load(&slot->listens);
+        const int32_t age = (int32_t)(now - atomic_load(&slot->order));
+
+        if (tried[i] || turn == atomic_load(&slot->taken) || (next >= 0 && age <= longest))
+            continue;
+        longest = age;
+        next = i;
+    }
+    return next;
+}
+
 DWORD pipe_place_connect(struct pipe_place *place, int *fd)
 {
+    bool tried[PIPE_INSTANCES] = { false };
+    int number;
+
     *fd = socket_of(place);
     if (*fd < 0)
         return pipe_error(errno);
-    for (int i = 0; i < PIPE_INSTANCES; i++)
-        if (!connect_slot(place, *fd, i)) {
+    while ((number = next_slot(place->about, tried)) >= 0) {
+        tried[number] = true;
+        if (!connect_slot(place, *fd, number)) {
             fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
             return ERROR_SUCCESS;
         }
+    }
     close(*fd);
     *fd = -1;
     return pipe_place_instances(place) ? ERROR_PIPE_BUSY : ERROR_FILE_NOT_FOUND;

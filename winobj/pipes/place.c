@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VERSION 1
+#define VERSION 2
 
 /* This process has removed what killed processes left; it does so once, since that checks every pipe of the user. */
 static atomic_bool cleaned;

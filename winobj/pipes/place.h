@@ -24,6 +24,7 @@ enum { PIPE_INSTANCES = 255, PIPE_FILE = 32 };
 /* An instance, by the number of each time that it began to listen; 0: never. */
 struct pipe_slot {
     _Atomic uint32_t listens, taken, disconnected;
+    _Atomic uint32_t order; /* the last time, among those of all instances */
 };
 
 struct pipe_about {
@@ -32,6 +33,7 @@ struct pipe_about {
     uint32_t message; /* PIPE_TYPE_MESSAGE */
     uint32_t most;    /* instances; PIPE_INSTANCES and more: as many as there can be */
     uint32_t out_bytes, in_bytes, wait_ms;
+    _Atomic uint32_t last; /* order */
     struct pipe_slot slots[PIPE_INSTANCES];
 };
 
@@ -77,7 +79,10 @@ int pipe_place_accept(const struct pipe_place *place, int listener);
 /* The instance takes no further connection. listener -1: its socket is closed already. */
 void pipe_place_stop(struct pipe_place *place, int listener);
 
-/* A connection to an instance that listens, blocking. Its number and turn are the place's then. A Win32 error. */
+/*
+ * A connection to the instance that has listened for the longest time, blocking. Its number and turn are the place's
+ * then. A Win32 error.
+ */
 DWORD pipe_place_connect(struct pipe_place *place, int *fd);
 
 /* Waits until an instance listens. ERROR_SEM_TIMEOUT, ERROR_FILE_NOT_FOUND (none is there), ... */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pipe_calls.c - overlapped named pipes in calls without an OVERLAPPED; messages without octets. */
+/*
+ * test_pipe_calls.c - overlapped named pipes in calls without an OVERLAPPED; messages without octets; which instance a
+ * client comes to.
+ */
 #include "pipe_requests.h"
 
 /* A call without an OVERLAPPED, by a thread of its own. */
@@ -184,6 +187,78 @@ static void test_write_of_no_octets_to_a_pipe_of_octets(void **state)
     assert_result(client, &at, TRUE, 3, 0);
 }
 
+enum { INSTANCES = 3 };
+
+static HANDLE instances[INSTANCES];
+static OVERLAPPED connects[INSTANCES];
+
+static void listen_again(int i)
+{
+    connects[i] = (OVERLAPPED){ .hEvent = events[i] };
+    assert_pending(ConnectNamedPipe(instances[i], &connects[i]));
+}
+
+static void make_instance(int i)
+{
+    instances[i] = make_server(PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED, 0, INSTANCES);
+    assert_true(instances[i] != INVALID_HANDLE_VALUE);
+    listen_again(i);
+}
+
+/* Which instance the next client comes to; the client is closed again. */
+static DWORD next_instance(void)
+{
+    HANDLE next = make_client(GENERIC_READ | GENERIC_WRITE, 0);
+    DWORD number;
+
+    assert_true(next != INVALID_HANDLE_VALUE);
+    number = WaitForMultipleObjects(INSTANCES, events, FALSE, LONG_MS) - WAIT_OBJECT_0;
+    assert_true(number < INSTANCES && ResetEvent(events[number]));
+    assert_true(CloseHandle(next));
+    return number;
+}
+
+static int close_instances(void **state)
+{
+    for (int i = 0; i < INSTANCES; i++)
+        if (instances[i])
+            CloseHandle(instances[i]);
+    memset(instances, 0, sizeof(instances));
+    return teardown(state);
+}
+
+/* One that is made later comes later, though it has the number of one that was closed. Source: Wine. */
+static void test_clients_come_to_instances_in_their_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INSTANCES; i++)
+        make_instance(i);
+    assert_int_equal(next_instance(), 0);
+    assert_true(CloseHandle(instances[0]));
+    make_instance(0);
+    assert_int_equal(next_instance(), 1);
+    assert_int_equal(next_instance(), 2);
+    assert_int_equal(next_instance(), 0);
+}
+
+/* The order is that in which they began to listen last. Source: Wine. */
+static void test_instances_that_listen_again_come_last(void **state)
+{
+    static const int order[INSTANCES] = { 1, 2, 0 };
+
+    (void)state;
+    for (int i = 0; i < INSTANCES; i++)
+        make_instance(i);
+    for (int i = 0; i < INSTANCES; i++)
+        assert_int_equal(next_instance(), i);
+    for (int i = 0; i < INSTANCES; i++) {
+        assert_true(DisconnectNamedPipe(instances[order[i]]));
+        listen_again(order[i]);
+    }
+    for (int i = 0; i < INSTANCES; i++)
+        assert_int_equal(next_instance(), order[i]);
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -195,6 +270,10 @@ int main(void)
         ROW(test_empty_message_ends_a_read_of_octets),
         ROW(test_empty_message_ends_a_read_of_messages),
         ROW(test_write_of_no_octets_to_a_pipe_of_octets),
+        cmocka_unit_test_setup_teardown(
+            test_clients_come_to_instances_in_their_order, setup, close_instances),
+        cmocka_unit_test_setup_teardown(
+            test_instances_that_listen_again_come_last, setup, close_instances),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
