@@ -25,6 +25,11 @@ struct win_object;
 struct win_object_type {
     const char *name;
     bool waitable; /* begins with a win_waitable (dispatch.h) */
+    /*
+     * A thread is going to wait for the object, whose state need not have been kept until now. False: this one cannot
+     * be waited for. NULL: each can, at any time.
+     */
+    bool (*await)(struct win_object *object);
     /* CloseHandle closed the last handle; references may remain. May be NULL. */
     void (*close)(struct win_object *object);
     /* The last reference was dropped. */

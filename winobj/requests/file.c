@@ -40,6 +40,22 @@ static void file_destroy(struct win_object *object)
     win_file_free(file);
 }
 
+/* A console has input that would signal it; it is refused. */
+static bool file_await(struct win_object *object)
+{
+    struct win_file *file = (struct win_file *)object;
+    const struct win_io_ops *io = file->ops ? file->ops->io : NULL;
+
+    if (!io || (io->type && io->type(file) == FILE_TYPE_CHAR))
+        return false;
+    lock_acquire(&file->lock);
+    if (!file->watched && !file->idle)
+        win_waitable_reset(&file->waitable);
+    file->watched = true;
+    lock_release(&file->lock);
+    return true;
+}
+
 static void file_forked(struct win_object *object)
 {
     struct win_file *file = (struct win_file *)object;
@@ -49,6 +65,9 @@ static void file_forked(struct win_object *object)
         file->packet_count = file->requests = 0;
     }
     list_init(&file->pending);
+    win_waitable_init(&file->waitable, WAITABLE_MANUAL, true);
+    file->idle = true;
+    file->watched = false;
     if (!file->ops || !file->ops->io)
         file->ops = NULL; /* its requests belong to the parent */
     else if (file->ops->io->forked)
@@ -67,6 +86,8 @@ static DWORD file_carry(struct win_object *object, struct win_parcel *parcel)
 
 const struct win_object_type win_file_type = {
     .name = "overlapped file",
+    .waitable = true,
+    .await = file_await,
     .close = file_close,
     .destroy = file_destroy,
     .forked = file_forked,
@@ -86,12 +107,14 @@ struct win_file *win_file_new(const void *owner, const struct win_file_ops *ops)
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
     list_init(&file->packets);
     list_init(&file->pending);
+    win_waitable_init(&file->waitable, WAITABLE_MANUAL, true);
+    file->idle = true;
     return file;
 }
 
 HANDLE win_file_open(struct win_file *file)
 {
-    return win_handle_open(&file->object, &win_file_type);
+    return win_handle_open(&file->waitable.object, &win_file_type);
 }
 
 void win_file_free(struct win_file *file)
@@ -142,13 +165,13 @@ void *win_file_room(struct win_file *file)
 
 struct win_file *win_file_ref(struct win_file *file)
 {
-    win_object_ref(&file->object);
+    win_object_ref(&file->waitable.object);
     return file;
 }
 
 void win_file_unref(struct win_file *file)
 {
-    win_object_unref(&file->object);
+    win_object_unref(&file->waitable.object);
 }
 
 DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
@@ -172,9 +195,9 @@ DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
 
 /*
  * SetFileCompletionNotificationModes - flags: FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE; once
- * set they stay. They concern requests that succeed at once: those of files, pipes and sockets. NetworkDirect's are
- * always pending first, so the flags change nothing there. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER
- * (other flags).
+ * set they stay. The first concerns requests that succeed at once: those of files, pipes and sockets. NetworkDirect's
+ * are always pending first, so it changes nothing there. With the second, requests do not signal the handle. FALSE with
+ * ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (other flags).
  */
 BOOL WINAPI SetFileCompletionNotificationModes(HANDLE handle, UCHAR flags)
 {

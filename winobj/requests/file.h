@@ -5,16 +5,22 @@
 
 #include "winobj/handles/handle.h"
 #include "winobj/requests/port.h"
+#include "winobj/waits/dispatch.h"
 #include "winobj/provider.h"
 
 #include "util/lock.h"
 
 #include <stddef.h>
 
+/*
+ * With io (ops) a thread can wait for the file itself, which is signalled unless a request has begun and none without
+ * an event of its own has ended since. Until the first such wait nobody sees that: then it is a member under the lock
+ * that a request takes anyway.
+ */
 struct win_file {
-    struct win_object object;
+    struct win_waitable waitable; /* its state counts once the file is watched */
     const void *owner;
-    struct lock lock; /* LOCK_WIN_FILE; guards key, packets, their counts, pending, closed */
+    struct lock lock; /* LOCK_WIN_FILE; guards key, packets and counts, pending, the bools */
     /* set at most once, referenced; key is stored before it (release) */
     _Atomic(struct win_port *) port;
     ULONG_PTR key;
@@ -24,6 +30,8 @@ struct win_file {
     unsigned requests;              /* pending */
     struct list_head pending;       /* requests of io.h, in the order of their beginnings */
     bool closed;                    /* the last handle; with io alone. No request begins any more */
+    bool idle;                      /* signalled, until it is watched */
+    bool watched;                   /* a thread has waited for the file */
     const struct win_file_ops *ops; /* the provider's, of room; may be NULL */
     max_align_t room[];
 };
@@ -38,6 +46,18 @@ extern const struct win_object_type win_file_type;
 struct win_file *win_file_new(const void *owner, const struct win_file_ops *ops);
 HANDLE win_file_open(struct win_file *file);
 void win_file_free(struct win_file *file);
+
+/* Under the lock: signals the file, or ends the signal, unless the program has set FILE_SKIP_SET_EVENT_ON_HANDLE. */
+static inline void win_file_signal_locked(struct win_file *file, bool signalled)
+{
+    if (atomic_load_explicit(&file->modes, memory_order_relaxed) & FILE_SKIP_SET_EVENT_ON_HANDLE)
+        return;
+    file->idle = signalled;
+    if (file->watched && signalled)
+        win_waitable_set(&file->waitable);
+    else if (file->watched)
+        win_waitable_reset(&file->waitable);
+}
 
 /* The file behind a program's handle, referenced; also that of a socket, made at its first use. NULL: none. */
 struct win_file *win_file_pin(HANDLE handle);

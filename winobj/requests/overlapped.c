@@ -82,6 +82,8 @@ static bool add_request(struct win_file *file, struct win_packet *packet)
     }
     enough = file->packet_count > file->requests;
     file->requests += enough;
+    if (enough)
+        win_file_signal_locked(file, false);
     lock_release(&file->lock);
     return enough;
 }
@@ -97,25 +99,27 @@ BOOL win_overlapped_reserve(struct win_file *file)
 }
 
 /*
- * Counts one request less. Returns its packet if wanted; then NULL only in the child, if the fork interrupted this
- * function.
+ * Counts one request less; signals the file if it is to tell of the end. Returns its packet if wanted; then NULL only
+ * in the child, if the fork interrupted the caller.
  */
-static struct win_packet *end_request(struct win_file *file, bool wanted)
+static struct win_packet *end_request_locked(struct win_file *file, bool wanted, bool signals)
 {
     struct list_node *node = NULL;
 
-    lock_acquire(&file->lock);
     if (file->requests)
         file->requests--;
     if (wanted && (node = list_pop(&file->packets)))
         file->packet_count--;
-    lock_release(&file->lock);
+    if (signals)
+        win_file_signal_locked(file, true);
     return node ? list_entry(node, struct win_packet, link) : NULL;
 }
 
 void win_overlapped_unreserve(struct win_file *file)
 {
-    end_request(file, false);
+    lock_acquire(&file->lock);
+    end_request_locked(file, false, true);
+    lock_release(&file->lock);
 }
 
 void win_overlapped_begin(OVERLAPPED *overlapped)
@@ -169,13 +173,17 @@ void win_overlapped_deliver(
     struct win_port *port =
         tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
-    struct win_packet *packet = end_request(file, port && wanted);
+    struct win_packet *packet;
     struct win_routine *routine = win_routine_take(overlapped);
 
+    /* Under the lock: a request that begins once the status is seen ends the file's signal after it was given. */
+    lock_acquire(&file->lock);
     set_internal_high(overlapped, bytes);
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
     atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
     /* From here on the program may free the structure. */
+    packet = end_request_locked(file, port && wanted, !event);
+    lock_release(&file->lock);
     if (routine)
         win_routine_post(routine, status, bytes);
     if (event) {
@@ -199,8 +207,12 @@ void win_overlapped_complete(
 
 void win_overlapped_fail(struct win_file *file, OVERLAPPED *overlapped, LONG status)
 {
-    end_request(file, false);
+    const bool signals = !untagged(overlapped->hEvent);
+
+    lock_acquire(&file->lock);
     atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
+    end_request_locked(file, false, signals);
+    lock_release(&file->lock);
     result_ended(overlapped);
 }
 

@@ -3,6 +3,7 @@
 #include "winobj/waits/dispatch.h"
 
 #include "winobj/fork.h"
+#include "winobj/handles/descriptor.h"
 #include "winobj/waits/alert.h"
 #include "winobj/waits/mutex.h"
 #include "winobj/waits/named.h"
@@ -321,14 +322,20 @@ static struct win_waitable *self_pin(HANDLE handle)
 struct win_waitable *win_waitable_pin(HANDLE handle)
 {
     struct win_object *object = win_handle_pin(handle, NULL);
+    struct win_waitable *self;
 
-    if (!object)
-        return self_pin(handle);
-    if (!object->type->waitable) {
-        win_object_unref(object);
-        return NULL;
+    if (!object && (self = self_pin(handle)))
+        return self;
+    if (!object) { /* a socket that has not been used as a handle yet? */
+        win_descriptor_adopt(handle);
+        object = win_handle_pin(handle, NULL);
     }
-    return (struct win_waitable *)object;
+    if (!object)
+        return NULL;
+    if (object->type->waitable && (!object->type->await || object->type->await(object)))
+        return (struct win_waitable *)object;
+    win_object_unref(object);
+    return NULL;
 }
 
 bool win_wait_satisfied(struct win_wait *wait)

@@ -80,7 +80,7 @@ int win_waitable_descriptor(struct win_waitable *waitable);
 /* In the child of a fork: drops the parent's waits and descriptor. */
 void win_waitable_forked(struct win_waitable *waitable);
 
-/* Pins the object of a handle of any waitable type; NULL for another handle. */
+/* Pins the object of a handle that can be waited for, also a socket; NULL for another handle. */
 struct win_waitable *win_waitable_pin(HANDLE handle);
 
 /*

@@ -33,12 +33,15 @@ static DWORD objects_pin(
 }
 
 /*
- * WaitForMultipleObjectsEx - waits for any or all of up to 64 events, threads, mutexes, semaphores and timers.
+ * WaitForMultipleObjectsEx - waits for any or all of up to 64 events, threads, processes, mutexes, semaphores, timers,
+ * and I/O handles (files, pipes, sockets), which are not signalled from the beginning of a request until one without an
+ * event has ended.
  * alertable  APCs of the calling thread (QueueUserAPC) end the wait: they run, and it returns WAIT_IO_COMPLETION. An
  *            object that is signalled already comes first, and the APCs stay queued
  * Returns WAIT_OBJECT_0 + the lowest index satisfied (WAIT_ABANDONED_0 + it: a mutex whose owner ended; for all: one of
  * them is such a mutex), WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0 or above
- * MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all), ERROR_INVALID_HANDLE, ERROR_NOT_ENOUGH_MEMORY.
+ * MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all), ERROR_INVALID_HANDLE (also a
+ * device, a console, a file of NetworkDirect), ERROR_NOT_ENOUGH_MEMORY.
  * A waiting thread does the library's pending work (docs/internals/threads.md).
  */
 DWORD WINAPI WaitForMultipleObjectsEx(

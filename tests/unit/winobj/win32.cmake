@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests that call Windows' functions alone: tests/portable builds them, too.
 set(win32_tests
-    handles/handle waits/event waits/wait requests/port threads/thread sockets/winsock system/system
+    handles/handle waits/event waits/wait requests/port requests/file_wait threads/thread sockets/winsock system/system
     locks/sync locks/once sockets/socket process/process memory/virtual threads/pool threads/work text/text text/uuid
     text/message text/command_line system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex

@@ -42,6 +42,18 @@ static void test_file_belongs_to_its_owner(void **state)
     win_file_unref(file);
 }
 
+/* A provider's file tells of no request by itself: those of NetworkDirect are many at a time. */
+static void test_file_of_a_provider_is_not_waited_for(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file);
+
+    (void)state;
+    assert_int_equal(WaitForSingleObject(handle, 0), WAIT_FAILED);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
+    file_end(handle, file);
+}
+
 static void test_request_starts_pending_with_its_event_reset(void **state)
 {
     HANDLE event = CreateEventW(NULL, TRUE, TRUE, NULL), handle;
@@ -553,6 +565,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_belongs_to_its_owner),
+        cmocka_unit_test(test_file_of_a_provider_is_not_waited_for),
         cmocka_unit_test(test_request_starts_pending_with_its_event_reset),
         cmocka_unit_test(test_completion_goes_to_event_and_port),
         cmocka_unit_test(test_completion_tagged_event_makes_no_packet),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_socket_handle.c - a socket as any other handle: ReadFile and WriteFile that wait. */
+/* test_socket_handle.c - a socket as any other handle: ReadFile and WriteFile that wait, waits for the handle. */
 #include "tests/unit/winobj/sockets/overlapped_socket.h"
 
 static DWORD WINAPI send_later(LPVOID argument)
@@ -36,10 +36,62 @@ static void test_transfers_without_an_overlapped_wait(void **state)
     assert_true(CloseHandle(port) && CloseHandle(thread));
 }
 
+static int receive(SOCKET socket_, char *text, OVERLAPPED *at)
+{
+    WSABUF buffer = { 8, text };
+    DWORD flags = 0;
+
+    return WSARecv(socket_, &buffer, 1, NULL, &flags, at, NULL);
+}
+
+/* Source: Wine. */
+static void test_request_without_an_event_signals_the_socket(void **state)
+{
+    struct pair pair = pair_make();
+    HANDLE handle = (HANDLE)pair.a, event = CreateEventA(NULL, TRUE, FALSE, NULL);
+    OVERLAPPED at = { 0 }, other = { .hEvent = event };
+    char text[8] = "";
+    DWORD done = 77, flags;
+
+    (void)state;
+    assert_int_equal(receive(pair.a, text, &at), SOCKET_ERROR);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
+    assert_wait(WaitForSingleObject(handle, 0), WAIT_TIMEOUT);
+    send_all(pair.b, "hello");
+    assert_wait(WaitForSingleObject(handle, LONG_MS), WAIT_OBJECT_0);
+    assert_true(WSAGetOverlappedResult(pair.a, &at, &done, FALSE, &flags));
+    assert_int_equal(done, 5);
+    assert_int_equal(receive(pair.a, text, &other), SOCKET_ERROR);
+    send_all(pair.b, "hello");
+    assert_wait(WaitForSingleObject(event, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(WaitForSingleObject(handle, 0), WAIT_TIMEOUT);
+    assert_int_equal(receive(pair.a, text, &at), SOCKET_ERROR);
+    send_all(pair.b, "hi");
+    assert_true(WSAGetOverlappedResult(pair.a, &at, &done, TRUE, &flags));
+    assert_int_equal(done, 2);
+    assert_wait(WaitForSingleObject(handle, LONG_MS), WAIT_OBJECT_0);
+    pair_close(&pair);
+    assert_true(CloseHandle(event));
+}
+
+/* One that has only been made: it is an object by then. Source: Wine. */
+static void test_new_socket_is_signalled(void **state)
+{
+    SOCKET made = stream_socket();
+
+    (void)state;
+    assert_wait(WaitForSingleObject((HANDLE)made, 0), WAIT_OBJECT_0);
+    assert_int_equal(closesocket(made), 0);
+    assert_wait(WaitForSingleObject((HANDLE)made, 0), WAIT_FAILED);
+    assert_win_error(SPEC_ERROR_INVALID_HANDLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transfers_without_an_overlapped_wait),
+        cmocka_unit_test(test_request_without_an_event_signals_the_socket),
+        cmocka_unit_test(test_new_socket_is_signalled),
     };
     WSADATA data;
 
