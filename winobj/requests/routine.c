@@ -4,8 +4,6 @@
 
 #include "winobj/fork.h"
 #include "winobj/handles/handle.h"
-#include "winobj/status.h"
-#include "winobj/waits/alert.h"
 
 #include <stdlib.h>
 
@@ -14,13 +12,14 @@ struct win_routine {
     struct list_node link;
     struct win_object *thread; /* referenced */
     struct win_apcs *apcs;
+    DWORD (*error_of)(LONG status);
 };
 
 static struct lock routines_lock = LOCK_INIT(LOCK_WIN_FILE, "completion routines");
 static struct list_head routines = { { &routines.n, &routines.n } };
 static atomic_uint routines_count; /* most requests have none */
 
-bool win_routine_add(OVERLAPPED *overlapped, LPOVERLAPPED_COMPLETION_ROUTINE function,
+bool win_routine_add(OVERLAPPED *overlapped, const struct win_routine_call *call,
     struct win_object *thread, struct win_apcs *apcs)
 {
     struct win_routine *routine = calloc(1, sizeof(*routine));
@@ -29,7 +28,9 @@ bool win_routine_add(OVERLAPPED *overlapped, LPOVERLAPPED_COMPLETION_ROUTINE fun
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return false;
     }
-    routine->apc.completion = function;
+    routine->apc.completion = call->completion;
+    routine->apc.transfer = call->transfer;
+    routine->error_of = call->error_of;
     routine->apc.overlapped = overlapped;
     win_object_ref(thread);
     routine->thread = thread;
@@ -75,8 +76,11 @@ struct win_routine *win_routine_take(const OVERLAPPED *overlapped)
     if ((routine = find(overlapped)))
         list_del(&routine->link);
     lock_release(&routines_lock);
-    if (routine)
-        atomic_fetch_sub(&routines_count, 1);
+    if (!routine)
+        return NULL;
+    atomic_fetch_sub(&routines_count, 1);
+    if (routine->apc.transfer)
+        routine->apc.flags = overlapped->Offset;
     return routine;
 }
 
@@ -84,7 +88,7 @@ void win_routine_post(struct win_routine *routine, LONG status, ULONG_PTR bytes)
 {
     struct win_object *thread = routine->thread;
 
-    routine->apc.error = win_error_from_status(status);
+    routine->apc.error = routine->error_of(status);
     routine->apc.bytes = (DWORD)bytes;
     if (!win_apcs_hand(routine->apcs, &routine->apc))
         free(routine);

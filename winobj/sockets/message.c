@@ -24,7 +24,7 @@ static void take_control(struct win_socket_request *request, const WSABUF *contr
  *             MSG_TRUNC, MSG_CTRUNC. It is the request's until that ends
  * received    out: octets, when the call returns 0; may be NULL with overlapped
  * overlapped  NULL: the call waits, unless the socket is non-blocking
- * routine     must be NULL
+ * routine     as in WSARecvFrom
  * Returns     as WSARecvFrom; WSAEMSGSIZE also where Control had too little room: the datagram is there all the same.
  * Threads     any
  * Source      LPFN_WSARECVMSG (WSARecvMsg) callback function (mswsock.h)
@@ -33,7 +33,7 @@ INT PASCAL win_receive_message(SOCKET socket, LPWSAMSG message, LPDWORD received
     LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     struct win_socket *found = win_socket_checked(socket, message ? message->lpBuffers : NULL,
-        message ? message->dwBufferCount : 0, received, overlapped, routine);
+        message ? message->dwBufferCount : 0, received, overlapped);
     struct win_socket_request *request = NULL;
     DWORD error = 0, flags;
     int result;
@@ -56,7 +56,7 @@ INT PASCAL win_receive_message(SOCKET socket, LPWSAMSG message, LPDWORD received
     request->from = message->name;
     request->from_length = &message->namelen;
     take_control(request, &message->Control);
-    result = win_socket_receive(found, request, received, &flags, overlapped);
+    result = win_socket_receive(found, request, received, &flags, overlapped, routine);
     win_socket_unref(found);
     return result;
 }
@@ -75,7 +75,7 @@ int WSAAPI WSASendMsg(SOCKET socket, LPWSAMSG message, DWORD flags, LPDWORD sent
     LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     struct win_socket *found = win_socket_checked(socket, message ? message->lpBuffers : NULL,
-        message ? message->dwBufferCount : 0, sent, overlapped, routine);
+        message ? message->dwBufferCount : 0, sent, overlapped);
     struct win_socket_request *request = NULL;
     DWORD error = 0;
     int result;
@@ -100,7 +100,7 @@ int WSAAPI WSASendMsg(SOCKET socket, LPWSAMSG message, DWORD flags, LPDWORD sent
         memcpy(&request->to, message->name, (size_t)message->namelen);
         request->to_length = (socklen_t)message->namelen;
     }
-    result = win_socket_send(found, request, sent, overlapped);
+    result = win_socket_send(found, request, sent, overlapped, routine);
     win_socket_unref(found);
     return result;
 }

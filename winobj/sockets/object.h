@@ -39,7 +39,7 @@ struct win_socket_request {
     int flags;               /* of the call, as Linux has them */
     size_t total, done;
     unsigned count, next; /* parts; those before next are done */
-    bool wants_flags;     /* WSARecv: the result's flags go into Offset */
+    bool wants_flags;     /* WSARecv, a routine: the result's flags go into Offset */
     DWORD result_flags;
     struct sockaddr *from; /* of the program; may be NULL */
     INT *from_length;
@@ -168,17 +168,28 @@ void win_socket_accept_close(struct win_socket *listener);
  * The socket of a transfer; NULL with the Winsock error, also of the arguments that all have. bytes: where the call
  * puts how many there were.
  */
-struct win_socket *win_socket_checked(SOCKET socket, const WSABUF *buffers, DWORD count,
-    const void *bytes, const void *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+struct win_socket *win_socket_checked(
+    SOCKET socket, const WSABUF *buffers, DWORD count, const void *bytes, const void *overlapped);
 /*
  * Do what a request is for, at once or, if overlapped is not NULL, by and by; they consume it. Return 0, or
  * SOCKET_ERROR with the error.
- * flags  out: when the call returns 0
+ * flags    out: when the call returns 0
+ * routine  without overlapped it has no meaning; may be NULL
  */
 int win_socket_receive(struct win_socket *socket, struct win_socket_request *request,
-    DWORD *received, DWORD *flags, OVERLAPPED *overlapped);
+    DWORD *received, DWORD *flags, OVERLAPPED *overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 int win_socket_send(struct win_socket *socket, struct win_socket_request *request, DWORD *sent,
-    OVERLAPPED *overlapped);
+    OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+
+/*
+ * routine.c: the calling thread is to call a routine when a request has ended that is about to begin; routine NULL:
+ * nothing. A status: STATUS_SUCCESS, STATUS_INVALID_PARAMETER (the socket has a port), STATUS_INSUFFICIENT_RESOURCES.
+ */
+LONG win_socket_routine_begin(
+    struct win_socket *socket, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+/* The request has not begun, or failed in the call: the routine, if there is one, is not called. */
+void win_socket_routine_drop(OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 
 /* A request with room for the program's buffers; NULL: no memory. */
 struct win_socket_request *win_socket_request_new(const WSABUF *buffers, DWORD count);

@@ -222,20 +222,28 @@ static int send_now(struct win_socket *socket, struct win_socket_request *reques
 
 /* Begins a request and submits it. Returns its status; *done in octets. Consumes the request. */
 static LONG start(struct win_socket *socket, struct win_socket_request *request, bool receives,
-    OVERLAPPED *overlapped, DWORD *done)
+    OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine, DWORD *done)
 {
     const int fd = socket->fd;
-    DWORD error =
-        win_request_begin(socket->file, &request->base, &win_socket_request_ops, overlapped);
-    LONG status;
+    LONG status = win_socket_routine_begin(socket, overlapped, routine);
+    DWORD error;
 
+    if (status) {
+        free(request);
+        return status;
+    }
+    request->wants_flags |= routine != NULL;
+    error = win_request_begin(socket->file, &request->base, &win_socket_request_ops, overlapped);
     if (error) {
         free(request);
+        win_socket_routine_drop(overlapped, routine);
         return error == ERROR_INVALID_HANDLE ? STATUS_INVALID_HANDLE
                                              : STATUS_INSUFFICIENT_RESOURCES;
     }
     status =
         win_socket_submit(socket, request, receives ? &socket->receives : &socket->sends, done);
+    if (status < 0) /* else the request has the routine, or has handed it on */
+        win_socket_routine_drop(overlapped, routine);
     if (win_blocked_selected(win_blocked_calls(fd)))
         win_network_events_called(fd, receives ? FD_READ : FD_WRITE, 0);
     return status;
@@ -250,17 +258,15 @@ static int result_of(LONG status, DWORD done, DWORD *bytes)
     return win_socket_end(status);
 }
 
-struct win_socket *win_socket_checked(SOCKET socket, const WSABUF *buffers, DWORD count,
-    const void *bytes, const void *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+struct win_socket *win_socket_checked(
+    SOCKET socket, const WSABUF *buffers, DWORD count, const void *bytes, const void *overlapped)
 {
     struct win_socket *found = win_socket_get(socket);
     DWORD error = 0;
 
     if (!found)
         return NULL;
-    if (overlapped && routine)
-        error = WSAEOPNOTSUPP;
-    else if (!buffers || (!bytes && !overlapped))
+    if (!buffers || (!bytes && !overlapped))
         error = WSAEFAULT;
     else if (!count)
         error = WSAEINVAL;
@@ -272,7 +278,8 @@ struct win_socket *win_socket_checked(SOCKET socket, const WSABUF *buffers, DWOR
 }
 
 int win_socket_receive(struct win_socket *socket, struct win_socket_request *request,
-    DWORD *received, DWORD *flags, OVERLAPPED *overlapped)
+    DWORD *received, DWORD *flags, OVERLAPPED *overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     DWORD done = 0;
     LONG status;
@@ -280,21 +287,21 @@ int win_socket_receive(struct win_socket *socket, struct win_socket_request *req
     request->wants_flags = true;
     if (!overlapped)
         return receive_now(socket, request, received, flags);
-    status = start(socket, request, true, overlapped, &done);
+    status = start(socket, request, true, overlapped, routine, &done);
     if (status == STATUS_SUCCESS || status == STATUS_BUFFER_OVERFLOW)
         *flags = status ? MSG_PARTIAL : 0;
     return result_of(status, done, received);
 }
 
 int win_socket_send(struct win_socket *socket, struct win_socket_request *request, DWORD *sent,
-    OVERLAPPED *overlapped)
+    OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     DWORD done = 0;
     LONG status;
 
     if (!overlapped)
         return send_now(socket, request, sent);
-    status = start(socket, request, false, overlapped, &done);
+    status = start(socket, request, false, overlapped, routine, &done);
     return result_of(status, done, sent);
 }
 
@@ -316,22 +323,23 @@ static bool receive_flags_valid(
  *              overlapped MSG_OOB; out: when the call returns 0: MSG_PARTIAL for a part of a datagram
  * from         out, datagrams: the sender; from_length: in: room, out: length. Both are written when the request ends
  * overlapped   NULL: the call waits, unless the socket is non-blocking
- * routine      must be NULL
+ * routine      with overlapped: the calling thread calls it in an alertable wait once the request has ended, be it in
+ *              this call, unless that fails; hEvent is the program's own then. NULL: none
  * Returns      0: octets are there, or the stream has ended (0 octets); a packet is queued all the same (see
  *              SetFileCompletionNotificationModes). SOCKET_ERROR with WSA_IO_PENDING: the request ends later; that of a
  *              stream as soon as some octets are there, also one without room, which leaves them. WSANOTINITIALISED,
- *              WSAENOTSOCK, WSAEFAULT (a NULL pointer; from_length too small), WSAEINVAL (no buffers), WSAEOPNOTSUPP (a
- *              routine, another flag), WSAENOTCONN, WSAEMSGSIZE (a datagram longer than the buffers: they are full, the
- *              rest is lost, a packet is queued), WSAEWOULDBLOCK, WSAECONNRESET (also of a datagram that a host
- *              refused), WSAENOBUFS. Requests of a socket end in the order of the calls.
+ *              WSAENOTSOCK, WSAEFAULT (a NULL pointer; from_length too small), WSAEINVAL (no buffers; a routine, and
+ *              the socket has a port), WSAEOPNOTSUPP (another flag), WSAENOTCONN, WSAEMSGSIZE (a datagram longer than
+ *              the buffers: they are full, the rest is lost, a packet is queued, the routine is called),
+ *              WSAEWOULDBLOCK, WSAECONNRESET (also of a datagram that a host refused), WSAENOBUFS. Requests of a
+ *              socket end in the order of the calls.
  * Threads      any
  */
 int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD received,
     LPDWORD flags, struct sockaddr *from, LPINT from_length, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
-    struct win_socket *found =
-        win_socket_checked(socket, buffers, count, received, overlapped, routine);
+    struct win_socket *found = win_socket_checked(socket, buffers, count, received, overlapped);
     struct win_socket_request *request = NULL;
     DWORD error = 0;
     int result;
@@ -351,7 +359,7 @@ int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD rec
     request->flags = (int)*flags & ~MSG_PARTIAL;
     request->from = from;
     request->from_length = from_length;
-    result = win_socket_receive(found, request, received, flags, overlapped);
+    result = win_socket_receive(found, request, received, flags, overlapped, routine);
     win_socket_unref(found);
     return result;
 }
@@ -378,8 +386,7 @@ int WSAAPI WSASendTo(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent,
     const struct sockaddr *to, int to_length, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
-    struct win_socket *found =
-        win_socket_checked(socket, buffers, count, sent, overlapped, routine);
+    struct win_socket *found = win_socket_checked(socket, buffers, count, sent, overlapped);
     struct win_socket_request *request = NULL;
     DWORD error = 0;
     int result;
@@ -401,7 +408,7 @@ int WSAAPI WSASendTo(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent,
         memcpy(&request->to, to, (size_t)to_length);
         request->to_length = (socklen_t)to_length;
     }
-    result = win_socket_send(found, request, sent, overlapped);
+    result = win_socket_send(found, request, sent, overlapped, routine);
     win_socket_unref(found);
     return result;
 }
@@ -436,7 +443,7 @@ static DWORD transfer(
 
     if (!(request = win_socket_request_new(buffer, 1)))
         return ERROR_NOT_ENOUGH_MEMORY;
-    status = start(socket, request, receives, overlapped ? overlapped : &own, done);
+    status = start(socket, request, receives, overlapped ? overlapped : &own, NULL, done);
     if (status != WIN_SOCKET_PENDING)
         return win_error_from_status(status);
     if (overlapped)

@@ -2,6 +2,7 @@
 /* file_routine.c - ReadFileEx, WriteFileEx: the calling thread calls a routine when the transfer has ended. */
 #include "winobj/requests/file.h"
 #include "winobj/requests/routine.h"
+#include "winobj/status.h"
 #include "winobj/threads/thread.h"
 
 /* Whether a file may have requests with routines: a port is another way to be told. */
@@ -32,7 +33,9 @@ static bool begin(HANDLE handle, OVERLAPPED *overlapped, LPOVERLAPPED_COMPLETION
     }
     if (!usable(handle) || !(thread = win_thread_self_pin(&apcs)))
         return false;
-    added = win_routine_add(overlapped, function, thread, apcs);
+    added = win_routine_add(overlapped,
+        &(struct win_routine_call){ .completion = function, .error_of = win_error_from_status },
+        thread, apcs);
     win_object_unref(thread);
     return added;
 }

@@ -160,6 +160,8 @@ void win_apcs_run(void)
             apc.function(apc.data);
         else if (apc.completion)
             apc.completion(apc.error, apc.bytes, apc.overlapped);
+        else if (apc.transfer)
+            apc.transfer(apc.error, apc.bytes, apc.overlapped, apc.flags);
         else
             apc.routine(apc.context, (DWORD)apc.time, (DWORD)(apc.time >> 32));
     }

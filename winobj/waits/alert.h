@@ -23,13 +23,21 @@ struct reactor_waiter;
 struct win_alert;
 struct win_wait;
 
-/* What is queued: function(data), completion(error, bytes, overlapped), or routine(context, time) of a timer. */
+/* That of Winsock, whose name winsock2.h has. */
+typedef void(CALLBACK *win_transfer_routine)(
+    DWORD error, DWORD bytes, OVERLAPPED *overlapped, DWORD flags);
+
+/*
+ * What is queued: function(data), completion(error, bytes, overlapped), transfer(error, bytes, overlapped, flags), or
+ * routine(context, time) of a timer.
+ */
 struct win_apc {
     struct list_node link; /* on a queue, or linked to itself */
-    PAPCFUNC function;     /* this, completion or routine is there */
+    PAPCFUNC function;     /* this, completion, transfer or routine is there */
     ULONG_PTR data;
     LPOVERLAPPED_COMPLETION_ROUTINE completion;
-    DWORD error, bytes;
+    win_transfer_routine transfer;
+    DWORD error, bytes, flags;
     OVERLAPPED *overlapped;
     PTIMERAPCROUTINE routine;
     LPVOID context;

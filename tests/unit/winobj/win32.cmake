@@ -9,7 +9,7 @@ set(win32_tests
     files/file files/folder files/requests files/find files/attributes files/routines
     process/create process/inherit process/priority_class sockets/overlapped_socket sockets/ip_text sockets/host_names
     sockets/adapters
-    sockets/network_events sockets/socket_handle sockets/socket_poll sockets/socket_message
+    sockets/network_events sockets/socket_handle sockets/socket_routines sockets/socket_poll sockets/socket_message
     sockets/accept sockets/last_error sockets/socket_close sockets/socket_options sockets/datagram waits/apc threads/fls
     pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_calls pipes/pipe_processes
     threads/timer_queue threads/registered_wait threads/times process/unhandled)
