@@ -9,6 +9,7 @@
 #include "winobj/sockets/change.h"
 
 #include "winobj/fork.h"
+#include "winobj/sockets/object.h"
 #include "winobj/sockets/winsock.h"
 
 #include "reactor/reactor.h"
@@ -121,14 +122,23 @@ static int monitor_open(void)
     return error;
 }
 
-/* Begins a request, and puts it into the list, if there is one, before a cancel can look for it there. */
-static DWORD begin(struct win_file *file, OVERLAPPED *overlapped, struct list_head *list)
+/*
+ * Begins a request, and puts it into the list, if there is one, before a cancel can look for it there. A Winsock error:
+ * WSA_IO_PENDING, or that of the call.
+ */
+static DWORD begin(struct win_file *file, OVERLAPPED *overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine, struct list_head *list)
 {
     struct change *change = calloc(1, sizeof(*change));
+    LONG status;
     DWORD error;
 
     if (!change)
-        return ERROR_NOT_ENOUGH_MEMORY;
+        return WSA_NOT_ENOUGH_MEMORY;
+    if ((status = win_socket_routine_begin(file, overlapped, routine))) {
+        free(change);
+        return win_winsock_error(status);
+    }
     list_node_init(&change->link);
     lock_acquire(&waiting_lock);
     error = win_request_begin(file, &change->request, &change_ops, overlapped);
@@ -136,16 +146,21 @@ static DWORD begin(struct win_file *file, OVERLAPPED *overlapped, struct list_he
         list_add_tail(list, &change->link);
     lock_release(&waiting_lock);
     if (!error)
-        return ERROR_IO_PENDING;
+        return WSA_IO_PENDING;
+    win_socket_routine_drop(overlapped, routine);
     free(change);
-    return error;
+    return WSA_NOT_ENOUGH_MEMORY;
 }
 
-DWORD win_address_change_begin(struct win_file *file, OVERLAPPED *overlapped)
+DWORD win_address_change_begin(
+    struct win_file *file, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
+    DWORD error;
+
     if (once_run(&monitor_once, monitor_open))
-        return ERROR_NO_SYSTEM_RESOURCES;
-    return begin(file, overlapped, &waiting);
+        return WSAENOBUFS;
+    error = begin(file, overlapped, routine, &waiting);
+    return error == WSA_NOT_ENOUGH_MEMORY ? WSAENOBUFS : error;
 }
 
 void win_changes_forked(void)
@@ -177,10 +192,10 @@ static const struct win_file_ops file_ops = { .room = 1, .init = room_init, .io 
  * does not change while a program runs: the request ends when it is cancelled or its handle closed.
  * handle      in and out: NULL in it: a new handle, for ports, CancelIo and CloseHandle
  * overlapped  in: NULL: the call asks for the handle alone
- * routine     NULL
- * Returns     0 for a handle alone; SOCKET_ERROR with WSA_IO_PENDING, WSAEFAULT (handle is NULL), WSAEOPNOTSUPP (a
- *             routine; neither a new handle nor overlapped: the call would never return), WSA_INVALID_HANDLE,
- *             WSA_NOT_ENOUGH_MEMORY, WSANOTINITIALISED. Any thread.
+ * routine     of the request, as in WSARecvFrom; may be NULL
+ * Returns     0 for a handle alone; SOCKET_ERROR with WSA_IO_PENDING, WSAEFAULT (handle is NULL), WSAEOPNOTSUPP
+ *             (neither a new handle nor overlapped: the call would never return), WSAEINVAL (a routine, and the handle
+ *             has a port), WSA_INVALID_HANDLE, WSA_NOT_ENOUGH_MEMORY, WSANOTINITIALISED. Any thread.
  * Source: WSAProviderConfigChange function (winsock2.h).
  */
 int WSAAPI WSAProviderConfigChange(
@@ -192,7 +207,7 @@ int WSAAPI WSAProviderConfigChange(
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
-    if (!handle || routine || (*handle && !overlapped))
+    if (!handle || (*handle && !overlapped))
         return win_winsock_fail(handle ? WSAEOPNOTSUPP : WSAEFAULT);
     if (!*handle && win_file_create(&owner, &file_ops, &made))
         return win_winsock_fail(WSA_NOT_ENOUGH_MEMORY);
@@ -202,7 +217,7 @@ int WSAAPI WSAProviderConfigChange(
         return 0;
     if (!(file = win_file_get(*handle, &owner)))
         return win_winsock_fail(WSA_INVALID_HANDLE);
-    error = begin(file, overlapped, NULL);
+    error = begin(file, overlapped, routine, NULL);
     win_file_unref(file);
-    return win_winsock_fail(error == ERROR_IO_PENDING ? WSA_IO_PENDING : WSA_NOT_ENOUGH_MEMORY);
+    return win_winsock_fail(error);
 }

@@ -5,7 +5,10 @@
 
 #include "winobj/requests/io.h"
 
-/* Has a request end at the next change of the host's addresses. ERROR_IO_PENDING, or the error of the call. */
-DWORD win_address_change_begin(struct win_file *file, OVERLAPPED *overlapped);
+#include <winsock2.h>
+
+/* Has a request end at the next change of the host's addresses. A Winsock error: WSA_IO_PENDING, or the call's. */
+DWORD win_address_change_begin(
+    struct win_file *file, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 
 #endif

@@ -158,7 +158,8 @@ static int connreset_set(SOCKET number, const void *value, DWORD bytes)
 }
 
 /* SIO_ADDRESS_LIST_CHANGE: a request that the next change of an address of the host ends. */
-static int address_list_change(SOCKET number, LPWSAOVERLAPPED overlapped)
+static int address_list_change(
+    SOCKET number, LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     struct win_socket *socket;
     DWORD error;
@@ -167,9 +168,9 @@ static int address_list_change(SOCKET number, LPWSAOVERLAPPED overlapped)
         return win_winsock_fail(WSAEOPNOTSUPP);
     if (!(socket = win_socket_get(number)))
         return SOCKET_ERROR;
-    error = win_address_change_begin(socket->file, overlapped);
+    error = win_address_change_begin(socket->file, overlapped, routine);
     win_socket_unref(socket);
-    return win_winsock_fail(error == ERROR_IO_PENDING ? WSA_IO_PENDING : WSAENOBUFS);
+    return win_winsock_fail(error);
 }
 
 /*
@@ -184,7 +185,7 @@ static int address_list_change(SOCKET number, LPWSAOVERLAPPED overlapped)
  *             SIO_ADDRESS_LIST_CHANGE: the request ends when the host gets or loses an address
  * returned    out: the bytes written, or needed where out was too small; NULL with SIO_ADDRESS_LIST_CHANGE
  * overlapped  NULL; of SIO_ADDRESS_LIST_CHANGE: its request
- * routine     NULL
+ * routine     NULL, or of that request, as in WSARecvFrom
  * Returns     0, or SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (returned is NULL, out or in too
  *             small), WSAEINVAL (another WSAID_*), WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code; overlapped or
  *             not, where that is not possible; routine), WSA_IO_PENDING, WSAENOBUFS, or an error of routing
@@ -201,8 +202,8 @@ int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID
         return SOCKET_ERROR;
     if ((family = family_of(socket)) < 0)
         return win_winsock_fail(WSAENOTSOCK);
-    if (code == SIO_ADDRESS_LIST_CHANGE && !routine)
-        return address_list_change(socket, overlapped);
+    if (code == SIO_ADDRESS_LIST_CHANGE)
+        return address_list_change(socket, overlapped, routine);
     if (!returned)
         return win_winsock_fail(WSAEFAULT);
     if (overlapped || routine)

@@ -39,7 +39,7 @@ struct win_socket_request {
     int flags;               /* of the call, as Linux has them */
     size_t total, done;
     unsigned count, next; /* parts; those before next are done */
-    bool wants_flags;     /* WSARecv, a routine: the result's flags go into Offset */
+    bool wants_flags;     /* WSARecv: the result's flags go into Offset */
     DWORD result_flags;
     struct sockaddr *from; /* of the program; may be NULL */
     INT *from_length;
@@ -184,10 +184,10 @@ int win_socket_send(struct win_socket *socket, struct win_socket_request *reques
 
 /*
  * routine.c: the calling thread is to call a routine when a request has ended that is about to begin; routine NULL:
- * nothing. A status: STATUS_SUCCESS, STATUS_INVALID_PARAMETER (the socket has a port), STATUS_INSUFFICIENT_RESOURCES.
+ * nothing. A status: STATUS_SUCCESS, STATUS_INVALID_PARAMETER (the file has a port), STATUS_INSUFFICIENT_RESOURCES.
  */
 LONG win_socket_routine_begin(
-    struct win_socket *socket, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+    struct win_file *file, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 /* The request has not begun, or failed in the call: the routine, if there is one, is not called. */
 void win_socket_routine_drop(OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 

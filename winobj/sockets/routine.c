@@ -6,7 +6,7 @@
 #include "winobj/threads/thread.h"
 
 LONG win_socket_routine_begin(
-    struct win_socket *socket, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+    struct win_file *file, OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
 {
     struct win_object *thread;
     struct win_apcs *apcs;
@@ -14,10 +14,11 @@ LONG win_socket_routine_begin(
 
     if (!routine)
         return STATUS_SUCCESS;
-    if (atomic_load_explicit(&socket->file->port, memory_order_relaxed))
+    if (atomic_load_explicit(&file->port, memory_order_relaxed))
         return STATUS_INVALID_PARAMETER;
     if (!(thread = win_thread_self_pin(&apcs)))
         return STATUS_INSUFFICIENT_RESOURCES;
+    overlapped->Offset = 0; /* a request without flags stores none */
     added = win_routine_add(overlapped,
         &(struct win_routine_call){ .transfer = routine, .error_of = win_winsock_error }, thread,
         apcs);

@@ -225,14 +225,13 @@ static LONG start(struct win_socket *socket, struct win_socket_request *request,
     OVERLAPPED *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine, DWORD *done)
 {
     const int fd = socket->fd;
-    LONG status = win_socket_routine_begin(socket, overlapped, routine);
+    LONG status = win_socket_routine_begin(socket->file, overlapped, routine);
     DWORD error;
 
     if (status) {
         free(request);
         return status;
     }
-    request->wants_flags |= routine != NULL;
     error = win_request_begin(socket->file, &request->base, &win_socket_request_ops, overlapped);
     if (error) {
         free(request);

@@ -157,6 +157,32 @@ static void test_request_for_the_catalogue_ends_with_its_handle(void **state)
     assert_true(CloseHandle(port));
 }
 
+static unsigned aborted;
+
+static void CALLBACK note_end(DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags)
+{
+    (void)overlapped;
+    aborted += error == SPEC_WSA_OPERATION_ABORTED && !bytes && !flags;
+}
+
+static void test_request_for_the_catalogue_calls_its_routine(void **state)
+{
+    OVERLAPPED overlapped = { .Offset = 5 };
+    HANDLE handle = NULL, port;
+
+    (void)state;
+    assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, note_end), -1);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
+    assert_true(CancelIo(handle));
+    assert_int_equal(aborted, 0);
+    assert_int_equal(SleepEx(LONG_MS, TRUE), WAIT_IO_COMPLETION);
+    assert_int_equal(aborted, 1);
+    assert_non_null(port = CreateIoCompletionPort(handle, NULL, 0, 0));
+    assert_int_equal(WSAProviderConfigChange(&handle, &overlapped, note_end), -1);
+    assert_int_equal(WSAGetLastError(), SPEC_WSAEINVAL);
+    assert_true(CloseHandle(handle) && CloseHandle(port));
+}
+
 static void begin_for_addresses(SOCKET watch, OVERLAPPED *overlapped)
 {
     assert_int_equal(
@@ -218,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_catalogue_has_one_entry_of_each_version),
         cmocka_unit_test(test_path_leads_to_the_library),
         cmocka_unit_test(test_request_for_the_catalogue_ends_with_its_handle),
+        cmocka_unit_test(test_request_for_the_catalogue_calls_its_routine),
         cmocka_unit_test(test_request_for_addresses_is_pending),
         cmocka_unit_test(test_change_of_addresses_ends_requests),
     };

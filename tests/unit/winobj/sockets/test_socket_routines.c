@@ -198,6 +198,23 @@ static void test_cancelled_requests(void **state)
     pair_close(&pair);
 }
 
+/* A request that no change ends here: it is cancelled. */
+static void test_change_of_addresses(void **state)
+{
+    SOCKET watch = stream_socket();
+    OVERLAPPED at = { .Offset = 5 };
+    DWORD bytes = 0;
+
+    (void)state;
+    assert_int_equal(WSAIoctl(watch, SIO_ADDRESS_LIST_CHANGE, NULL, 0, NULL, 0, &bytes, &at, note),
+        SOCKET_ERROR);
+    assert_int_equal(WSAGetLastError(), SPEC_WSA_IO_PENDING);
+    assert_not_called();
+    assert_true(CancelIo((HANDLE)watch));
+    assert_called(SPEC_WSA_OPERATION_ABORTED, 0, &at);
+    assert_int_equal(closesocket(watch), 0);
+}
+
 static void test_what_fails_calls_no_routine(void **state)
 {
     struct pair pair = pair_make();
@@ -312,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_datagrams),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_cancelled_requests),
+        cmocka_unit_test(test_change_of_addresses),
         cmocka_unit_test(test_what_fails_calls_no_routine),
         cmocka_unit_test(test_routines_begin_the_next_requests),
     };
