@@ -20,8 +20,8 @@ WINCOMPAT_BEGIN
  * sleep in poll or epoll, the library's background thread does its work.
  *
  * Returns the descriptor, close-on-exec; -1: it failed, with one of these last errors; ERROR_INVALID_HANDLE: not open,
- * or of a kind that is never signalled; ERROR_NO_SYSTEM_RESOURCES: no file descriptor is left, or the object has a
- * name. Any thread.
+ * or of another kind (a mutex, a file, pipe or socket); ERROR_NO_SYSTEM_RESOURCES: no file descriptor is left, or the
+ * object has a name. Any thread.
  */
 WINOBJ_API int WinLinuxGetDescriptor(HANDLE handle);
 

@@ -161,6 +161,29 @@ static void test_waits_for_several_pipes(void **state)
     assert_wait(WaitForMultipleObjects(2, ends, TRUE, LONG_MS), WAIT_OBJECT_0);
 }
 
+static VOID CALLBACK set_event(PVOID event, BOOLEAN timed_out)
+{
+    if (!timed_out)
+        SetEvent((HANDLE)event);
+}
+
+static void test_registered_wait_for_a_pipe(void **state)
+{
+    OVERLAPPED at = { 0 };
+    HANDLE wait = NULL;
+    char buffer[8];
+
+    (void)state;
+    pair(FILE_FLAG_OVERLAPPED, PIPE_TYPE_MESSAGE);
+    assert_pending(ReadFile(server, buffer, 8, NULL, &at));
+    assert_true(RegisterWaitForSingleObject(
+        &wait, server, set_event, events[0], INFINITE, WT_EXECUTEONLYONCE));
+    put_message(client, "abc");
+    assert_signalled(events[0]);
+    assert_ended(server, &at, 3);
+    assert_true(UnregisterWaitEx(wait, INVALID_HANDLE_VALUE));
+}
+
 static void test_modes_can_leave_the_signal_out(void **state)
 {
     OVERLAPPED at = { 0 };
@@ -313,6 +336,7 @@ int main(void)
         ROW(test_connect_signals_the_pipe),
         ROW(test_call_that_waits_signals_its_end),
         ROW(test_waits_for_several_pipes),
+        ROW(test_registered_wait_for_a_pipe),
         ROW(test_modes_can_leave_the_signal_out),
         ROW(test_wait_ends_after_the_request),
         ROW(test_result_of_a_request_without_an_event),
