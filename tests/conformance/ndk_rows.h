@@ -108,6 +108,7 @@
     ROW(data, arm_fires_for_what_is_there) \
     ROW(data, moderated_notification_comes) \
     ROW(data, moderation_holds_no_failure) \
+    ROW(data, messages_arrive_by_a_shared_receive_queue) \
     ROW(data, consumer_lives_in_its_callback) \
     ROW(death, killed_peer_is_told_once) \
     ROW(fast_register, regions_are_initialised_once) \

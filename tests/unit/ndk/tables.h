@@ -109,7 +109,7 @@
     SLOT(NDK_SRQ_DISPATCH, NdkQueryExtension, "1.1", EXTENSIONS, "adapter.there_are_no_extensions") \
     SLOT(NDK_SRQ_DISPATCH, NdkModifySrq, "1.1", DONE "; a depth that the device cannot make is " \
         "STATUS_INSUFFICIENT_RESOURCES", "queue.shared_receive_queue_tells_its_threshold") \
-    SLOT(NDK_SRQ_DISPATCH, NdkSrqReceive, "1.1", DONE, "queue.queue_pair_takes_a_shared_receive_queue") \
+    SLOT(NDK_SRQ_DISPATCH, NdkSrqReceive, "1.1", DONE, "data.messages_arrive_by_a_shared_receive_queue") \
     SLOT(NDK_SHARED_ENDPOINT_DISPATCH, NdkCloseSharedEndpoint, "1.1", ENDS_LAST, \
         "connection.connectors_share_an_endpoint") \
     SLOT(NDK_SHARED_ENDPOINT_DISPATCH, NdkQueryExtension, "1.1", EXTENSIONS, "adapter.there_are_no_extensions") \

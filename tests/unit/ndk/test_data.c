@@ -93,6 +93,42 @@ static NTSTATUS post_both(struct side *side, NDK_SGE *entry)
     return status;
 }
 
+/* The queue, its queue pair and the memory are of one domain, and not of the adapter's own. */
+static void messages_arrive_by_a_shared_receive_queue(void **state)
+{
+    struct pair *pair = *state;
+    struct side *from = &pair->active, *to = &pair->passive;
+    NDK_SGE entry = sge(to->memory + 32, 32, to->token);
+    NDK_SRQ *srq = NULL;
+    struct told told;
+    int a, b;
+
+    told_init(&told);
+    srq = made(&told,
+        to->pd->Dispatch->NdkCreateSrq(to->pd, 4, 1, 0, NULL, NULL, NULL, tell_create, &told, &srq),
+        &srq);
+    assert_non_null(srq);
+    close_qp(to->qp);
+    told_init(&told);
+    to->qp = made(&told,
+        to->pd->Dispatch->NdkCreateQpWithSrq(to->pd, to->receive_cq, to->initiator_cq, srq, to, 4,
+            1, 0, tell_create, &told, &to->qp),
+        &to->qp);
+    assert_non_null(to->qp);
+    pair_connect(pair);
+    memcpy(from->memory, "abcdefghij", 10);
+    assert_int_equal(srq->Dispatch->NdkSrqReceive(srq, &a, &entry, 1), 0);
+    assert_int_equal(post_send(from, &b, 0, 10, 0), 0);
+    assert_result(to->receive_cq, 0, &a, RECEIVE, 10);
+    assert_result(from->initiator_cq, 0, &b, SEND, 0);
+    assert_memory_equal(to->memory + 32, "abcdefghij", 10);
+    close_connector(to->connector);
+    to->connector = NULL;
+    close_qp(to->qp);
+    to->qp = NULL;
+    close_srq(srq);
+}
+
 /* Queues keep the last token's key; not beyond the region's registration, nor for a token that is like it. */
 static void tokens_are_forgotten(void **state)
 {
@@ -730,6 +766,7 @@ int main(void)
         CONNECTED(arm_fires_for_what_is_there),
         CONNECTED(moderated_notification_comes),
         CONNECTED(moderation_holds_no_failure),
+        ROW(messages_arrive_by_a_shared_receive_queue),
         ROW(consumer_lives_in_its_callback),
     };
 
