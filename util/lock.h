@@ -66,6 +66,7 @@ enum lock_level {
     /* winobj */
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220,  /* event, port, thread */
+    LOCK_WIN_INLET = 225,   /* the pipes of ports that other processes post to */
     LOCK_WIN_NAMES = 230,   /* objects with names, of all processes of the user */
     LOCK_WIN_PARCELS = 235, /* processes that ask for handles of this one */
     LOCK_WIN_INHERIT = 237, /* what is kept for processes that begin */

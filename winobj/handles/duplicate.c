@@ -140,9 +140,9 @@ static DWORD close_source(const struct duplication *dup)
  * inherit       CreateProcess may hand the duplicate on
  * options       DUPLICATE_SAME_ACCESS; DUPLICATE_CLOSE_SOURCE closes handle, even if the duplication fails, unless
  *               from_process could not be asked
- * Another process takes part if it uses this library, and CreateProcess started it or it has had a handle of a process;
- * from_process and to_process may both be other processes. What can go there is what CreateProcess hands on (create.c),
- * and sockets whichever handle they have. The call waits for that process: ask.h.
+ * Another process takes part if it uses this library, and CreateProcess started it or it has had what others fetch
+ * (parcels/serve.h); from_process and to_process may both be other processes. What can go there is what CreateProcess
+ * hands on (create.c), and sockets whichever handle they have. The call waits for that process: ask.h.
  * Returns       FALSE with ERROR_INVALID_HANDLE (not open), ERROR_INVALID_PARAMETER (another option; neither to nor
  *               DUPLICATE_CLOSE_SOURCE), ERROR_ACCESS_DENIED (the handle of a process lacks the right; the process has
  *               ended; it is another user's), ERROR_NOT_SUPPORTED (another process cannot have the object, or takes no

@@ -29,6 +29,7 @@ static_assert(
 #define GENERATION_MASK ((1u << GENERATION_BITS) - 1)
 
 static struct win_slot *_Atomic chunks[CHUNKS];
+static void (*_Atomic offered)(void);
 
 /* Free slots, oldest first, so that a generation is used again as late as possible. */
 static struct lock table_lock = LOCK_INIT(LOCK_WIN_HANDLES, "handle table");
@@ -357,9 +358,24 @@ DWORD win_handle_set_inherit(HANDLE handle, bool inherit)
 
 HANDLE win_handle_attribute(HANDLE handle, const SECURITY_ATTRIBUTES *attributes)
 {
-    if (handle && attributes && attributes->bInheritHandle)
+    if (handle && attributes && attributes->bInheritHandle) {
         win_handle_set_inherit(handle, true);
+        win_handle_offer();
+    }
     return handle;
+}
+
+void win_handle_set_offered(void (*function)(void))
+{
+    atomic_store_explicit(&offered, function, memory_order_relaxed);
+}
+
+void win_handle_offer(void)
+{
+    void (*function)(void) = atomic_load_explicit(&offered, memory_order_relaxed);
+
+    if (function)
+        function();
 }
 
 HANDLE win_handle_next_inherited(uint32_t *place)
@@ -430,7 +446,7 @@ BOOL WINAPI GetHandleInformation(HANDLE handle, LPDWORD flags)
  * SetHandleInformation - sets or clears HANDLE_FLAG_INHERIT of a handle.
  * mask     HANDLE_FLAG_INHERIT or 0
  * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another flag), ERROR_NOT_SUPPORTED: protection
- *          from closing, or a handle that cannot be inherited: of a thread, a timer, a port, NetworkDirect, or an
+ *          from closing, or a handle that cannot be inherited: of a thread, a timer, NetworkDirect, or an
  *          event, a mutex or a semaphore that has no name and was not made with bInheritHandle.
  */
 BOOL WINAPI SetHandleInformation(HANDLE handle, DWORD mask, DWORD flags)

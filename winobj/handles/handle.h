@@ -96,6 +96,14 @@ DWORD win_handle_set_inherit(HANDLE handle, bool inherit);
 /* A new handle, with the flag if the attributes say so. It is one of a type that can be inherited. May be NULL. */
 HANDLE win_handle_attribute(HANDLE handle, const SECURITY_ATTRIBUTES *attributes);
 
+/*
+ * win_handle_offer - the program has made what other processes fetch by DuplicateHandle: a port, shared memory, an
+ * object that may be inherited. Calls the function that win_handle_set_offered named, without a lock; the last error
+ * stays.
+ */
+void win_handle_set_offered(void (*function)(void));
+void win_handle_offer(void);
+
 /* The next handle with the flag, from *place on, which is 0 at first; NULL: there are no more. */
 HANDLE win_handle_next_inherited(uint32_t *place);
 

@@ -260,6 +260,7 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
         mapping_new(name && *name ? name : NULL, size, protection == PAGE_READWRITE, &existed);
     if (!mapping)
         return NULL;
+    win_handle_offer();
     return win_handle_attribute(
         mapping_open(mapping, existed ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS), attributes);
 }

@@ -179,8 +179,10 @@ static DWORD explain(struct win_process *process, int error)
     case ENOENT:
     case ECONNREFUSED:
         log_limited(LOG_WARN, LOG_WIN,
-            "DuplicateHandle: process %u takes no handles: it must have been started by "
-            "CreateProcess, or have opened a process itself, with this library",
+            "DuplicateHandle: process %u takes no handles: it does not use this library, or it has "
+            "made nothing that others fetch (a completion port, shared memory, an object with "
+            "bInheritHandle, a handle of a process) and was not started by CreateProcess; have it "
+            "call OpenProcess for its own number",
             id);
         return ERROR_NOT_SUPPORTED;
     case ECONNRESET:

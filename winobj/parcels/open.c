@@ -6,6 +6,7 @@
 #include "winobj/handles/descriptor.h"
 #include "winobj/memory/memory.h"
 #include "winobj/process/process.h"
+#include "winobj/requests/remote_port.h"
 #include "winobj/sockets/object.h"
 #include "winobj/waits/named.h"
 
@@ -83,6 +84,7 @@ bool win_parcel_is_sound(const struct win_parcel *parcel)
     case WIN_PARCEL_MAPPING: return parcel->fd >= 0 && has_size(parcel->fd, parcel->size);
     case WIN_PARCEL_SOCKET:
     case WIN_PARCEL_PROCESS: return parcel->fd >= 0;
+    case WIN_PARCEL_PORT: return win_remote_port_is_sound(parcel);
     case WIN_PARCEL_EVENT: return is_new(parcel, NAMES_EVENT_AUTO, NAMES_EVENT_MANUAL);
     case WIN_PARCEL_MUTEX: return is_new(parcel, NAMES_MUTEX, NAMES_MUTEX);
     case WIN_PARCEL_SEMAPHORE: return is_new(parcel, NAMES_SEMAPHORE, NAMES_SEMAPHORE);
@@ -117,6 +119,7 @@ HANDLE win_parcel_open(const struct win_parcel *parcel)
         handle = win_process_new(parcel->fd, parcel->numbers[0], parcel->numbers[1], false);
         break;
     case WIN_PARCEL_SOCKET: handle = open_socket(parcel->fd); break;
+    case WIN_PARCEL_PORT: handle = win_port_receive(parcel); break;
     }
     if (handle)
         win_handle_set_inherit(handle, false);

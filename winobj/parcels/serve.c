@@ -42,7 +42,7 @@ static int listener = -1;
 static int spare =
     -1; /* a reserve: closed to accept a guest that gets the error when no descriptor is free */
 
-static atomic_bool running;
+static atomic_bool running, tried;
 
 static void close_guest(struct guest *guest)
 {
@@ -185,7 +185,7 @@ static void serve(void *unused)
     }
 }
 
-void win_parcels_listen(void)
+static void begin_listening(enum log_level level)
 {
     const DWORD before = GetLastError();
     int error = 0;
@@ -200,13 +200,25 @@ void win_parcels_listen(void)
         listener = -1;
     }
     if (error) {
-        log_limited(LOG_WARN, LOG_WIN,
+        log_limited(level, LOG_WIN,
             "no process can duplicate handles of this one: cannot create its socket in /dev/shm or "
             "its thread: %s",
             strerror(error));
         atomic_store(&running, false); /* the next handle of a process tries again */
     }
     SetLastError(before);
+}
+
+void win_parcels_listen(void)
+{
+    begin_listening(LOG_WARN);
+}
+
+/* The program has made something that others may fetch; most never do. So this is tried once, and no warning. */
+static void offered(void)
+{
+    if (!atomic_load_explicit(&tried, memory_order_relaxed) && !atomic_exchange(&tried, true))
+        begin_listening(LOG_INFO);
 }
 
 void win_parcels_fork_begin(void)
@@ -222,6 +234,7 @@ void win_parcels_fork_end(void)
 /* The parent's thread does not run in the child. */
 void win_parcels_forked(void)
 {
+    atomic_store(&tried, false);
     if (!atomic_exchange(&running, false))
         return;
     for (int i = 0; i < GUESTS; i++) {
@@ -243,6 +256,7 @@ __attribute__((constructor(200))) static void serve_load(void)
     for (int i = 0; i < GUESTS; i++)
         guests[i].fd = -1;
     win_process_set_opened(win_parcels_listen);
+    win_handle_set_offered(offered);
 }
 
 __attribute__((destructor)) static void serve_unload(void)

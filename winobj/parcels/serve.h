@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.h - the thread that serves other processes' DuplicateHandle. It starts with the first handle of a process, or
- * when the library is loaded in a process that CreateProcess started; other programs have no such thread. The child of
- * a fork has none until it opens a process itself.
+ * serve.h - the thread that serves other processes' DuplicateHandle. It starts with the first handle of a process, with
+ * the first object that others fetch (win_handle_offer), or when the library is loaded in a process that CreateProcess
+ * started; other programs have no such thread. The child of a fork has none until it makes one of these itself.
  */
 #ifndef WINOBJ_PARCELS_SERVE_H
 #define WINOBJ_PARCELS_SERVE_H

@@ -4,10 +4,13 @@
  *
  * A packet goes to exactly one thread. The port's lock decides: a post hands the packet to a waiting thread, and a wait
  * that times out at the same moment finds it. Files hold a reference; closing the handle ends the port for good.
+ *
+ * A port that another process has a handle of has an inlet (inlet.h), whose packets every use of the port takes first.
  */
 #include "winobj/requests/port.h"
 
-#include "winobj/requests/file.h"
+#include "winobj/requests/inlet.h"
+#include "winobj/requests/remote_port.h"
 #include "winobj/status.h"
 #include "winobj/waits/alert.h"
 #include "winobj/waits/waiter.h"
@@ -19,6 +22,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+enum { RECEIVE_MOST = 4096 }; /* records at once, so that no post of others keeps the lock */
+
 struct win_port {
     struct win_object object;
     struct lock lock; /* LOCK_WIN_OBJECT; guards everything below */
@@ -27,6 +32,7 @@ struct win_port {
     /* -1, or an eventfd readable exactly while packets are queued. Read without the lock */
     atomic_int export_fd;
     bool closed;
+    struct win_inlet *inlet; /* NULL: no other process has had a handle */
 };
 
 struct port_wait {
@@ -35,23 +41,6 @@ struct port_wait {
     struct win_packet *packet; /* handed over by a post */
     struct win_alert *alert;   /* NULL if it is not alertable */
 };
-
-struct win_packet *win_packet_new(void)
-{
-    struct win_packet *packet = malloc(sizeof(*packet));
-
-    if (packet) {
-        list_node_init(&packet->link);
-        packet->kept = false;
-    }
-    return packet;
-}
-
-void win_packet_free(struct win_packet *packet)
-{
-    if (!packet->kept)
-        free(packet);
-}
 
 /* Makes the exported descriptor readable exactly while packets are queued; the calls cannot block. */
 static void export_update_locked(struct win_port *port)
@@ -78,12 +67,20 @@ static void clear_locked(struct win_port *port)
 static void port_close(struct win_object *object)
 {
     struct win_port *port = (struct win_port *)object;
+    struct win_inlet *inlet;
 
     lock_acquire(&port->lock);
     port->closed = true;
+    inlet = port->inlet;
     clear_locked(port);
     list_for_each (&port->threads, thread)
         reactor_signal(list_entry(thread, struct port_wait, link)->waiter);
+    lock_release(&port->lock);
+    if (!inlet)
+        return;
+    win_inlet_stop(inlet);
+    lock_acquire(&port->lock);
+    win_inlet_close(&port->inlet);
     lock_release(&port->lock);
 }
 
@@ -121,7 +118,10 @@ static void port_forked(struct win_object *object)
     if (port->export_fd >= 0)
         close(port->export_fd);
     port->export_fd = -1;
+    win_inlet_forked(&port->inlet);
 }
+
+static DWORD port_carry(struct win_object *object, struct win_parcel *parcel);
 
 static const struct win_object_type port_type = {
     .name = "completion port",
@@ -129,6 +129,7 @@ static const struct win_object_type port_type = {
     .destroy = port_destroy,
     .descriptor = port_descriptor,
     .forked = port_forked,
+    .carry = port_carry,
 };
 
 struct win_port *win_port_pin(HANDLE handle)
@@ -154,21 +155,104 @@ static struct port_wait *serve_locked(struct win_port *port)
     return NULL;
 }
 
+/* Queues a packet of an open port. Returns the thread to signal that got it instead, or NULL. */
+static struct reactor_waiter *queue_locked(struct win_port *port, struct win_packet *packet)
+{
+    struct port_wait *wait = serve_locked(port);
+
+    if (wait) {
+        wait->packet = packet;
+        return wait->waiter;
+    }
+    list_add_tail(&port->packets, &packet->link);
+    export_update_locked(port);
+    return NULL;
+}
+
+/* Takes what has come from other processes. Without memory it stays where it is. */
+static void receive_locked(struct win_port *port)
+{
+    const struct win_inlet_record *record;
+    struct reactor_waiter *waiter;
+    struct win_packet *packet;
+
+    for (int i = 0; i < RECEIVE_MOST && (record = win_inlet_next(port->inlet)); i++) {
+        if (!(packet = win_packet_new()))
+            return;
+        packet->bytes = record->bytes;
+        packet->key = (ULONG_PTR)record->key;
+        packet->overlapped = (OVERLAPPED *)(uintptr_t)record->overlapped;
+        packet->status = 0;
+        win_inlet_taken(port->inlet);
+        if ((waiter = queue_locked(port, packet)))
+            reactor_signal(waiter);
+    }
+}
+
+static inline void look_at_inlet_locked(struct win_port *port)
+{
+    if (__builtin_expect(port->inlet && !port->closed, 0))
+        receive_locked(port);
+}
+
+/* The reactor: records have come. */
+static void port_ready(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+
+    lock_acquire(&port->lock);
+    look_at_inlet_locked(port);
+    lock_release(&port->lock);
+}
+
+static DWORD port_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    struct win_port *port = (struct win_port *)object;
+    DWORD error = ERROR_SUCCESS;
+    int writer = -1;
+
+    if (!parcel)
+        return ERROR_SUCCESS;
+    lock_acquire(&port->lock);
+    if (port->closed)
+        error = ERROR_INVALID_HANDLE;
+    else if (!port->inlet)
+        error = win_inlet_open(&port->inlet, win_object_name(object), port_ready);
+    if (!error && (writer = win_inlet_writer(port->inlet)) < 0)
+        error = ERROR_TOO_MANY_OPEN_FILES;
+    lock_release(&port->lock);
+    if (!error)
+        win_port_carry(parcel, writer, (uint32_t)getpid(), win_object_name(object));
+    return error;
+}
+
+struct win_object *win_port_of_writer(HANDLE name, int writer)
+{
+    struct win_object *object = win_object_find(name);
+    struct win_port *port = (struct win_port *)object;
+    bool mine = false;
+
+    if (object && object->type == &port_type) {
+        lock_acquire(&port->lock);
+        mine = port->inlet && win_inlet_is_mine(port->inlet, writer);
+        lock_release(&port->lock);
+    }
+    if (mine || !object)
+        return object;
+    win_object_unref(object);
+    return NULL;
+}
+
 void win_port_post(struct win_port *port, struct win_packet *packet)
 {
     struct reactor_waiter *waiter = NULL;
-    struct port_wait *wait;
 
     lock_acquire(&port->lock);
-    if (port->closed) {
+    look_at_inlet_locked(port);
+    if (port->closed)
         win_packet_free(packet);
-    } else if ((wait = serve_locked(port))) {
-        wait->packet = packet;
-        waiter = wait->waiter;
-    } else {
-        list_add_tail(&port->packets, &packet->link);
-        export_update_locked(port);
-    }
+    else
+        waiter = queue_locked(port, packet);
     lock_release(&port->lock);
     if (waiter)
         reactor_signal(waiter);
@@ -190,6 +274,7 @@ static struct win_packet *take(struct win_port *port)
     struct win_packet *packet;
 
     lock_acquire(&port->lock);
+    look_at_inlet_locked(port);
     packet = take_locked(port);
     lock_release(&port->lock);
     return packet;
@@ -219,6 +304,7 @@ static bool wait_asleep(struct win_port *port, struct port_wait *wait, uint64_t 
 
     lock_acquire(&port->lock);
     list_node_init(&wait->link);
+    look_at_inlet_locked(port);
     if (list_empty(&port->packets) || !win_alert_claim(wait->alert))
         list_add_head(&port->threads, &wait->link);
     else
@@ -282,8 +368,7 @@ void win_port_clear(struct win_port *port)
     lock_release(&port->lock);
 }
 
-/* Makes a port; its handle, or NULL with the last error. */
-static HANDLE port_create(void)
+HANDLE win_port_create(void)
 {
     struct win_port *port = calloc(1, sizeof(*port));
     HANDLE handle;
@@ -302,47 +387,11 @@ static HANDLE port_create(void)
 }
 
 /*
- * CreateIoCompletionPort - makes a port, attaches a file to one, or both.
- * file         a file handle, or INVALID_HANDLE_VALUE for a port alone
- * port         the port to attach to, or NULL to make one
- * concurrency  ignored: any number of threads may take packets
- * Returns the port. NULL with ERROR_INVALID_HANDLE (not a port), ERROR_INVALID_PARAMETER (a port without a file given
- * with INVALID_HANDLE_VALUE; not a file; a file attached already), ERROR_NOT_ENOUGH_MEMORY.
- */
-HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DWORD concurrency)
-{
-    HANDLE result = port;
-    struct win_port *pinned;
-    DWORD error;
-
-    (void)concurrency;
-    if (file == INVALID_HANDLE_VALUE) {
-        if (!port)
-            return port_create();
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return NULL;
-    }
-    if (!port && !(result = port_create()))
-        return NULL;
-    if (!(pinned = win_port_pin(result))) {
-        SetLastError(ERROR_INVALID_HANDLE);
-        return NULL;
-    }
-    error = win_file_attach(file, pinned, key);
-    win_port_unpin(pinned);
-    if (!error)
-        return result;
-    if (!port)
-        CloseHandle(result);
-    SetLastError(error);
-    return NULL;
-}
-
-/*
  * GetQueuedCompletionStatus - takes the next packet; waits up to timeout_ms (0: does not wait; INFINITE).
  * Returns TRUE for a packet of a successful request. FALSE with *overlapped set: the packet of a failed request, its
  * status translated to the last error. FALSE with *overlapped NULL: no packet; WAIT_TIMEOUT, ERROR_INVALID_HANDLE,
- * ERROR_ABANDONED_WAIT_0 (another thread closed the port). A waiting thread does the library's pending work.
+ * ERROR_ABANDONED_WAIT_0 (another thread closed the port), ERROR_NOT_SUPPORTED (a port of another process, which alone
+ * can take packets). A waiting thread does the library's pending work.
  */
 BOOL WINAPI GetQueuedCompletionStatus(
     HANDLE handle, LPDWORD bytes, PULONG_PTR key, LPOVERLAPPED *overlapped, DWORD timeout_ms)
@@ -357,7 +406,7 @@ BOOL WINAPI GetQueuedCompletionStatus(
     }
     *overlapped = NULL;
     if (!(port = win_port_pin(handle))) {
-        SetLastError(ERROR_INVALID_HANDLE);
+        win_remote_port_refuse(handle, "GetQueuedCompletionStatus");
         return FALSE;
     }
     packet = port_wait(port, timeout_ms, false);
@@ -395,7 +444,7 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
     }
     *removed = 0;
     if (!(port = win_port_pin(handle))) {
-        SetLastError(ERROR_INVALID_HANDLE);
+        win_remote_port_refuse(handle, "GetQueuedCompletionStatusEx");
         return FALSE;
     }
     for (packet = port_wait(port, timeout_ms, alertable); packet;
@@ -418,8 +467,10 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
 }
 
 /*
- * PostQueuedCompletionStatus - queues a packet with three values of the program.
- * FALSE with ERROR_INVALID_HANDLE or ERROR_NOT_ENOUGH_MEMORY.
+ * PostQueuedCompletionStatus - queues a packet with three values of the program. To a port of another process (a handle
+ * by DuplicateHandle or inheritance) it queues it there: in the order of the posts, and lost with that process.
+ * FALSE with ERROR_INVALID_HANDLE (also: the other process has closed the port, or ended), ERROR_NOT_ENOUGH_MEMORY,
+ * ERROR_NO_SYSTEM_RESOURCES (the other process has been stopped for 5 s, with more than 2,000 packets on their way).
  */
 BOOL WINAPI PostQueuedCompletionStatus(
     HANDLE handle, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped)
@@ -428,8 +479,11 @@ BOOL WINAPI PostQueuedCompletionStatus(
     struct win_packet *packet;
 
     if (!port) {
-        SetLastError(ERROR_INVALID_HANDLE);
-        return FALSE;
+        const DWORD error = win_remote_port_post(handle, bytes, key, overlapped);
+
+        if (error)
+            SetLastError(error);
+        return !error;
     }
     if (!(packet = win_packet_new())) {
         win_port_unpin(port);

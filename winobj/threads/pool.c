@@ -188,7 +188,7 @@ static void pool_keep_idle(void)
 
 static int pool_start(void)
 {
-    pool_port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    pool_port = win_port_create(); /* the program's ports are made known to other processes */
     if (pool_port && pool_grow())
         return 0;
     if (pool_port)

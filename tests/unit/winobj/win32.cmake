@@ -6,7 +6,7 @@ set(win32_tests
     text/message text/command_line system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
-    files/file files/folder files/requests files/find files/attributes files/routines
+    requests/port_processes files/file files/folder files/requests files/find files/attributes files/routines
     process/create process/inherit process/priority_class sockets/overlapped_socket sockets/ip_text sockets/host_names
     sockets/adapters
     sockets/network_events sockets/socket_handle sockets/socket_routines sockets/socket_poll sockets/socket_message

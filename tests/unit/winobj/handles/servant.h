@@ -30,6 +30,10 @@ enum order {
     ORDER_FILE,    /* makes the file servant_file; its handle */
     ORDER_GIVE,    /* duplicates handle into the process argument: the duplicate */
     ORDER_CURRENT, /* its GetCurrentProcess() */
+    ORDER_PORT,    /* makes a completion port; its handle */
+    ORDER_POST,    /* argument packets, of 0, 1, 2 ... bytes; handle is their key, too */
+    ORDER_TAKE,    /* GetQueuedCompletionStatus: argument ms; the packet's bytes */
+    ORDER_POST_ON, /* posts until it fails or argument ms have passed; how many */
     ORDER_LIMIT,   /* argument: no descriptor is left; 0: as before */
     ORDER_END,
 };
@@ -125,6 +129,39 @@ static inline struct order_done servant_make(enum order what, uint64_t argument)
     return (struct order_done){ (uintptr_t)made, 0 };
 }
 
+/* The OVERLAPPED is a number of this process that means nothing to another. */
+static inline struct order_done servant_post(HANDLE port, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!PostQueuedCompletionStatus(
+                port, (DWORD)i, (ULONG_PTR)port, (LPOVERLAPPED)(uintptr_t)(i * 16)))
+            return (struct order_done){ i, GetLastError() };
+    return (struct order_done){ count, 0 };
+}
+
+static inline struct order_done servant_post_on(HANDLE port, uint64_t ms)
+{
+    const uint64_t until = GetTickCount64() + ms;
+    uint64_t count = 0;
+
+    while (GetTickCount64() < until) {
+        if (!PostQueuedCompletionStatus(port, 1, 2, NULL))
+            return (struct order_done){ count, GetLastError() };
+        count++;
+    }
+    return (struct order_done){ count, 0 };
+}
+
+static inline struct order_done servant_take(HANDLE port, uint64_t ms)
+{
+    LPOVERLAPPED overlapped;
+    ULONG_PTR key;
+    DWORD bytes = 0;
+    const bool done = GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, (DWORD)ms);
+
+    return (struct order_done){ bytes, servant_failed(done) };
+}
+
 static inline struct order_done servant_do(const struct order_given *given)
 {
     const HANDLE handle = (HANDLE)(uintptr_t)given->handle;
@@ -146,6 +183,13 @@ static inline struct order_done servant_do(const struct order_given *given)
     case ORDER_FILE: return servant_make((enum order)given->what, given->argument);
     case ORDER_GIVE: return servant_give(handle, (DWORD)given->argument);
     case ORDER_CURRENT: return (struct order_done){ (uintptr_t)GetCurrentProcess(), 0 };
+    case ORDER_PORT:
+        return (struct order_done){
+            (uintptr_t)CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0), 0
+        };
+    case ORDER_POST: return servant_post(handle, given->argument);
+    case ORDER_POST_ON: return servant_post_on(handle, given->argument);
+    case ORDER_TAKE: return servant_take(handle, given->argument);
     case ORDER_LIMIT: return servant_limit(given->argument);
     case ORDER_END: break;
     }

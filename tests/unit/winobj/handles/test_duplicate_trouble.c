@@ -143,14 +143,14 @@ static void test_sockets(void **state)
 static void test_what_another_process_cannot_have_is_refused(void **state)
 {
     struct servant servant = servant_start();
-    HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 1), made = (HANDLE)99;
+    HANDLE timer = CreateWaitableTimerA(NULL, FALSE, NULL), made = (HANDLE)99;
     HANDLE event = CreateEventA(NULL, FALSE, FALSE, NULL);
     HANDLE there = servant_makes(&servant, ORDER_EVENT, 0);
 
     (void)state;
     assert_fails(give_to(servant.process.hProcess, event, &made), SPEC_ERROR_NOT_SUPPORTED);
     assert_null(made);
-    assert_fails(give_to(servant.process.hProcess, port, &made), SPEC_ERROR_NOT_SUPPORTED);
+    assert_fails(give_to(servant.process.hProcess, timer, &made), SPEC_ERROR_NOT_SUPPORTED);
     assert_fails(
         give_to(servant.process.hProcess, GetCurrentThread(), &made), SPEC_ERROR_NOT_SUPPORTED);
     assert_fails(DuplicateHandle(servant.process.hProcess, there, GetCurrentProcess(), &made, 0,
@@ -159,7 +159,7 @@ static void test_what_another_process_cannot_have_is_refused(void **state)
     assert_true(SetEvent(event));
     servant_does(&servant, ORDER_SET, there, 0);
     assert_true(CloseHandle(event));
-    assert_true(CloseHandle(port));
+    assert_true(CloseHandle(timer));
     servant_end(&servant);
 }
 
