@@ -61,7 +61,7 @@ Engine::Engine(Job &job)
 
 Engine::~Engine()
 {
-    delete shared_; // runs the executive once more, where requests for channels may end
+    delete shared_;
     for (size_t i = 0; i < channels_.size(); ++i)
         delete channels_[i];
     delete incoming_.endpoint;

@@ -64,6 +64,8 @@ bool Executive::run(DWORD timeout_ms)
         return false;
     }
     for (ULONG i = 0; i < count; ++i) {
+        if (!entries[i].lpOverlapped)
+            continue;
         Request *request = static_cast<Request *>(entries[i].lpOverlapped);
         request->ended(request->posted_ ? request->status_ : request->result());
     }

@@ -65,8 +65,15 @@ class Executive
     // Ends a request that was issued to no object. For any thread; all other functions of this class are for one.
     void post(Request &request, HRESULT status);
 
-    // Runs Request::ended of requests that have ended; waits for one if none has. False: the time is over.
+    // Runs Request::ended of requests that have ended; waits for one, or for a packet without a request, if none has.
+    // False: the time is over.
     bool run(DWORD timeout_ms);
+
+    // Others wake this process by a packet without a request.
+    HANDLE port() const
+    {
+        return port_;
+    }
 
   private:
     Executive(const Executive &);

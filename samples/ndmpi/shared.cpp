@@ -19,7 +19,7 @@ namespace
 
 #define NDMPI_CHANNEL_HINT NDMPI_CHANNEL "=nd (ndmpirun -c nd) does without shared memory"
 
-const UINT32 MAGIC = 0x6e647368 + 1; // "ndsh", and the version of what follows
+const UINT32 MAGIC = 0x6e647368 + 2; // "ndsh", and the version of what follows
 const size_t LINE = 64;              // of a cache
 
 typedef std::atomic<UINT32> Shared32;
@@ -45,7 +45,9 @@ struct SharedRing {
 struct SharedRoom {
     UINT32 ranks;
     Shared32 magic; // set last
-    char after_magic[LINE - 2 * sizeof(UINT32)];
+    UINT64 port;    // a handle of the process
+    UINT32 process;
+    char after_process[LINE - 5 * sizeof(UINT32)];
     Shared32 bell, asleep;
     char after_bell[LINE - 2 * sizeof(Shared32)];
     SharedRing rings[1]; // one for each rank
@@ -57,9 +59,9 @@ namespace
 {
 
 // Session-wide names: ranks of other sessions do not see them and use NetworkDirect.
-std::string name_of(UINT64 job, UINT32 rank, const char *what)
+std::string name_of(UINT64 job, UINT32 rank)
 {
-    return format("Local\\ndmpi.%016llx.%u.%s", (unsigned long long)job, rank, what);
+    return format("Local\\ndmpi.%016llx.%u.section", (unsigned long long)job, rank);
 }
 
 size_t size_of(UINT32 ranks)
@@ -69,10 +71,10 @@ size_t size_of(UINT32 ranks)
 
 } // namespace
 
-SharedSection::SharedSection(UINT64 job, UINT32 rank, UINT32 ranks)
-    : mapping_(NULL), event_(NULL), room_(NULL)
+SharedSection::SharedSection(HANDLE port, UINT64 job, UINT32 rank, UINT32 ranks)
+    : mapping_(NULL), port_(NULL), room_(NULL)
 {
-    const std::string name = name_of(job, rank, "section"), bell = name_of(job, rank, "bell");
+    const std::string name = name_of(job, rank);
     const size_t size = size_of(ranks);
     mapping_ = CreateFileMappingA(
         INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, (DWORD)size, name.c_str());
@@ -83,17 +85,37 @@ SharedSection::SharedSection(UINT64 job, UINT32 rank, UINT32 ranks)
     if (!room_)
         fail("MapViewOfFile of %u KiB failed: error %u\n  " NDMPI_CHANNEL_HINT,
             (unsigned)(size >> 10), (unsigned)GetLastError());
-    event_ = CreateEventA(NULL, FALSE, FALSE, bell.c_str());
-    if (!event_ || GetLastError() == ERROR_ALREADY_EXISTS)
-        fail("CreateEvent by the name %s failed: error %u\n  " NDMPI_CHANNEL_HINT, bell.c_str(),
-            (unsigned)GetLastError());
     room_->ranks = ranks;
+    room_->process = GetCurrentProcessId();
+    room_->port = (UINT64)(UINT_PTR)port;
     room_->magic.store(MAGIC, std::memory_order_release);
+}
+
+// The peer does nothing for this: whoever may open its process fetches its port. NULL: the process has ended.
+HANDLE SharedSection::fetch_port(UINT32 rank) const
+{
+    HANDLE process = OpenProcess(PROCESS_DUP_HANDLE | SYNCHRONIZE, FALSE, room_->process);
+    HANDLE port = NULL;
+    if (!process && GetLastError() == ERROR_INVALID_PARAMETER)
+        return NULL;
+    if (!process)
+        fail("OpenProcess of rank %u, process %u, failed: error %u\n  " NDMPI_CHANNEL_HINT, rank,
+            (unsigned)room_->process, (unsigned)GetLastError());
+    if (!DuplicateHandle(process, (HANDLE)(UINT_PTR)room_->port, GetCurrentProcess(), &port, 0,
+            FALSE, DUPLICATE_SAME_ACCESS)) {
+        DWORD error = GetLastError();
+        port = NULL;
+        if (WaitForSingleObject(process, 0) != WAIT_OBJECT_0)
+            fail("DuplicateHandle of rank %u's port failed: error %u\n  " NDMPI_CHANNEL_HINT, rank,
+                (unsigned)error);
+    }
+    CloseHandle(process);
+    return port;
 }
 
 SharedSection *SharedSection::open(UINT64 job, UINT32 rank, UINT32 ranks)
 {
-    const std::string name = name_of(job, rank, "section"), bell = name_of(job, rank, "bell");
+    const std::string name = name_of(job, rank);
     HANDLE mapping = OpenFileMappingA(FILE_MAP_ALL_ACCESS, FALSE, name.c_str());
     if (!mapping && GetLastError() == ERROR_FILE_NOT_FOUND)
         return NULL;
@@ -102,15 +124,14 @@ SharedSection *SharedSection::open(UINT64 job, UINT32 rank, UINT32 ranks)
     if (mapping)
         section->room_ =
             (SharedRoom *)MapViewOfFile(mapping, FILE_MAP_ALL_ACCESS, 0, 0, size_of(ranks));
-    if (section->room_)
-        section->event_ = OpenEventA(EVENT_ALL_ACCESS, FALSE, bell.c_str());
-    if (!section->event_)
+    if (!section->room_)
         fail("the section of rank %u cannot be opened: error %u\n  " NDMPI_CHANNEL_HINT, rank,
             (unsigned)GetLastError());
     if (section->room_->magic.load(std::memory_order_acquire) != MAGIC ||
         section->room_->ranks != ranks)
         fail("the section of rank %u is not what this program makes: is it of another version?",
             rank);
+    section->port_ = section->fetch_port(rank);
     return section;
 }
 
@@ -118,7 +139,8 @@ SharedSection::~SharedSection()
 {
     UnmapViewOfFile(room_);
     CloseHandle(mapping_);
-    CloseHandle(event_);
+    if (port_)
+        CloseHandle(port_);
 }
 
 SharedRing &SharedSection::ring(UINT32 from) const
@@ -126,12 +148,15 @@ SharedRing &SharedSection::ring(UINT32 from) const
     return room_->rings[from];
 }
 
-// The rank sets asleep before it reads the bell a last time, so at least one side sees what the other did.
+// The rank sets asleep before it reads the bell a last time, so at least one side sees what the other did. Where its
+// process has ended meanwhile, its port has gone with it: that is noticed elsewhere.
 void SharedSection::ring_bell()
 {
     room_->bell.fetch_add(1);
-    if (room_->asleep.exchange(0) && !SetEvent(event_))
-        fail("SetEvent failed: error %u", (unsigned)GetLastError());
+    if (room_->asleep.exchange(0) && port_ && !PostQueuedCompletionStatus(port_, 0, 0, NULL) &&
+        GetLastError() != ERROR_INVALID_HANDLE)
+        fail("PostQueuedCompletionStatus to process %u failed: error %u", (unsigned)room_->process,
+            (unsigned)GetLastError());
 }
 
 // ---- a link ---------------------------------------------------------------------------------------------------------
@@ -193,20 +218,12 @@ bool SharedLink::poll(LinkOwner &owner)
 // ---- all of them ----------------------------------------------------------------------------------------------------
 
 Shared::Shared(Executive &executive, UINT64 job, UINT32 rank, UINT32 ranks)
-    : executive_(executive), job_(job), rank_(rank), ranks_(ranks), own_(job, rank, ranks),
-      seen_(0), wait_(NULL)
+    : job_(job), rank_(rank), ranks_(ranks), own_(executive.port(), job, rank, ranks), seen_(0)
 {
-    if (!RegisterWaitForSingleObject(
-            &wait_, own_.event(), woken, this, INFINITE, WT_EXECUTEDEFAULT))
-        fail("RegisterWaitForSingleObject failed: error %u\n  " NDMPI_CHANNEL_HINT,
-            (unsigned)GetLastError());
 }
 
 Shared::~Shared()
 {
-    UnregisterWaitEx(wait_, INVALID_HANDLE_VALUE);
-    while (executive_.run(0)) { // the last packets of it
-    }
     for (size_t i = 0; i < links_.size(); ++i)
         delete links_[i];
     for (size_t i = 0; i < sections_.size(); ++i)
@@ -239,12 +256,6 @@ void Shared::sleeps()
 void Shared::wakes()
 {
     own_.room().asleep.store(0);
-}
-
-// A thread of the pool.
-void CALLBACK Shared::woken(void *shared, BOOLEAN)
-{
-    ((Shared *)shared)->executive_.post(*new Wake, ND_SUCCESS);
 }
 
 } // namespace ndmpi

@@ -7,8 +7,8 @@
 // names are separate (a Windows program under Wine beside native ones), and uses NetworkDirect for that peer.
 //
 // The writer of a message increments the section's bell, so that the section's rank polls one number instead of all
-// rings. A rank that is about to sleep sets asleep first and polls once more; a writer that finds it asleep sets its
-// event, which makes a thread queue a packet to the rank's port.
+// rings. A rank that is about to sleep sets asleep first and polls once more; a writer that finds it asleep posts a
+// packet to the rank's completion port, of which it has a duplicate. The section says which process and port that is.
 #ifndef NDMPI_SHARED_H
 #define NDMPI_SHARED_H
 
@@ -22,12 +22,12 @@ namespace ndmpi
 struct SharedRoom;
 struct SharedRing;
 
-// A section and its event, of this rank or of a peer.
+// A section and its rank's completion port, of this rank or of a peer.
 class SharedSection
 {
   public:
-    // Makes the section of a rank. Ends the program if it cannot.
-    SharedSection(UINT64 job, UINT32 rank, UINT32 ranks);
+    // Makes the section of a rank, whose port stays the caller's. Ends the program if it cannot.
+    SharedSection(HANDLE port, UINT64 job, UINT32 rank, UINT32 ranks);
     ~SharedSection();
     // Opens the section of another rank. NULL: this rank cannot see it.
     static SharedSection *open(UINT64 job, UINT32 rank, UINT32 ranks);
@@ -38,21 +38,20 @@ class SharedSection
     {
         return *room_;
     }
-    HANDLE event() const
-    {
-        return event_;
-    }
     // Call it after a change in the section: wakes its rank if that sleeps.
     void ring_bell();
 
   private:
-    SharedSection() : mapping_(NULL), event_(NULL), room_(NULL)
+    SharedSection() : mapping_(NULL), port_(NULL), room_(NULL)
     {
     }
+    HANDLE fetch_port(UINT32 rank) const;
+
     SharedSection(const SharedSection &);
     SharedSection &operator=(const SharedSection &);
 
-    HANDLE mapping_, event_;
+    HANDLE mapping_;
+    HANDLE port_; // of a peer; NULL: it is this rank's section, or the peer has ended
     SharedRoom *room_;
 };
 
@@ -103,26 +102,15 @@ class Shared
     void wakes();
 
   private:
-    struct Wake : public Request {
-        void ended(HRESULT)
-        {
-            delete this;
-        }
-    };
-
     Shared(const Shared &);
     Shared &operator=(const Shared &);
 
-    static void CALLBACK woken(void *shared, BOOLEAN timed_out);
-
-    Executive &executive_;
     const UINT64 job_;
     const UINT32 rank_, ranks_;
     SharedSection own_;
     std::vector<SharedSection *> sections_;
     std::vector<SharedLink *> links_;
     UINT32 seen_;
-    HANDLE wait_;
 };
 
 } // namespace ndmpi
