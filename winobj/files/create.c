@@ -15,7 +15,7 @@
 /* The attributes among the flags that Linux does not keep; they have no effect. */
 #define ATTRIBUTES_IGNORED                                                                         \
     (FILE_ATTRIBUTE_NORMAL | FILE_ATTRIBUTE_TEMPORARY | FILE_ATTRIBUTE_HIDDEN |                    \
-        FILE_ATTRIBUTE_ARCHIVE)
+        FILE_ATTRIBUTE_SYSTEM | FILE_ATTRIBUTE_ARCHIVE)
 #define FLAGS_KNOWN                                                                                \
     (ATTRIBUTES_IGNORED | FILE_ATTRIBUTE_READONLY | FILE_FLAG_WRITE_THROUGH |                      \
         FILE_FLAG_OVERLAPPED | FILE_FLAG_RANDOM_ACCESS | FILE_FLAG_SEQUENTIAL_SCAN |               \

@@ -15,6 +15,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+/*
+ * Windows' flags, and those of Linux that sources use wherever the name is defined: Linux would ignore any other bit,
+ * which Windows refuses.
+ */
+enum {
+    SEND_FLAGS =
+        MSG_OOB | MSG_DONTROUTE | MSG_MORE | MSG_EOR | MSG_CONFIRM | MSG_DONTWAIT | MSG_NOSIGNAL,
+    RECEIVE_FLAGS = MSG_OOB | MSG_PEEK | MSG_WAITALL | MSG_TRUNC | MSG_MORE | MSG_ERRQUEUE |
+                    MSG_DONTWAIT | MSG_NOSIGNAL,
+};
+
 /* Whether the descriptor is one of a socket: what a number that is none fails with. */
 static bool has_option(int fd, int option, int *value)
 {
@@ -205,7 +216,7 @@ int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
 /*
  * send, sendto - Linux' own. The octets; SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAENOTCONN, WSAESHUTDOWN,
  * WSAEWOULDBLOCK, WSAETIMEDOUT (SO_SNDTIMEO), WSAECONNRESET, WSAECONNABORTED, WSAEMSGSIZE, WSAEFAULT, WSAENETUNREACH,
- * WSAEHOSTUNREACH.
+ * WSAEHOSTUNREACH, WSAEINVAL (another flag than SEND_FLAGS).
  */
 ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
     const struct sockaddr *to, socklen_t length)
@@ -215,6 +226,8 @@ ssize_t wincompat_sendto(int fd, const void *buffer, size_t bytes, int flags,
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
+    if (flags & ~SEND_FLAGS)
+        return win_winsock_fail(WSAEINVAL);
     calls = win_blocked_begin(fd);
     do
         result = sendto(fd, buffer, bytes, flags | MSG_NOSIGNAL, to, length);
@@ -230,7 +243,8 @@ ssize_t wincompat_send(int fd, const void *buffer, size_t bytes, int flags)
 /*
  * recv, recvfrom - Linux' own. The octets, 0 at the end of a stream; SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK,
  * WSAENOTCONN, WSAEWOULDBLOCK, WSAETIMEDOUT (SO_RCVTIMEO), WSAECONNRESET, WSAEMSGSIZE (a datagram longer than the
- * buffer, which is full; the rest is lost), WSAEFAULT.
+ * buffer, which is full; the rest is lost), WSAEFAULT, WSAEINVAL (another flag than RECEIVE_FLAGS; MSG_OOB without such
+ * data).
  */
 ssize_t wincompat_recvfrom(
     int fd, void *buffer, size_t bytes, int flags, struct sockaddr *from, socklen_t *length)
@@ -245,6 +259,8 @@ ssize_t wincompat_recvfrom(
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
+    if (flags & ~RECEIVE_FLAGS)
+        return win_winsock_fail(WSAEINVAL);
     calls = win_blocked_begin(fd);
     do
         result = recvmsg(fd, &message, flags);

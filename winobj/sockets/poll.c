@@ -14,6 +14,7 @@ enum {
     NORMAL = POLLIN | POLLRDNORM, /* on Windows the first has the second's bit, and POLLRDBAND's */
     URGENT = POLLIN | POLLRDBAND,
     WRITABLE = POLLOUT | POLLWRNORM,
+    ASKED = NORMAL | URGENT | WRITABLE, /* Windows refuses what a program asks besides */
     ENDED = POLLRDHUP | POLLHUP | POLLERR,
     FEW = 64,
 };
@@ -172,8 +173,8 @@ static int calls_end(struct polling *polling, int ready)
  *             POLLNVAL (no socket; or one that is closed meanwhile: then the call returns at once)
  * timeout_ms  negative: for ever
  * Returns     how many are ready, or closed meanwhile; 0 at the timeout. SOCKET_ERROR with WSANOTINITIALISED, WSAEINVAL
- *             (count is 0; POLLPRI, POLLWRBAND), WSAEFAULT (sockets is NULL), WSAENOTSOCK (none is a socket),
- *             WSAENOBUFS.
+ *             (count is 0; events of another kind, also POLLERR, POLLHUP, POLLPRI), WSAEFAULT (sockets is NULL),
+ *             WSAENOTSOCK (none is a socket), WSAENOBUFS.
  * Threads     any
  * Source      WSAPoll function (winsock2.h)
  */
@@ -188,7 +189,7 @@ int WSAAPI WSAPoll(LPWSAPOLLFD sockets, ULONG count, INT timeout_ms)
     if (!count || !sockets)
         return win_winsock_fail(count ? WSAEFAULT : WSAEINVAL);
     for (ULONG i = 0; i < count; i++)
-        if (sockets[i].events & (POLLPRI | POLLWRBAND))
+        if (sockets[i].events & ~ASKED)
             return win_winsock_fail(WSAEINVAL);
     if (count > FEW && !(polling.state = calloc(count, sizeof(*polling.state))))
         return win_winsock_fail(WSAENOBUFS);

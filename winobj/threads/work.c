@@ -59,14 +59,14 @@ static BOOL item_queue(struct item item)
 
 /*
  * QueueUserWorkItem - has a thread of the pool call a function once. The function may block; its result is ignored.
- * flags    any of WT_EXECUTEINIOTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEINPERSISTENTTHREAD: every thread of the pool
- *          suits them
+ * flags    any of WT_EXECUTEINIOTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEINPERSISTENTTHREAD,
+ *          WT_TRANSFER_IMPERSONATION: every thread of the pool suits them
  * Returns  FALSE with ERROR_INVALID_PARAMETER (no function, another flag), ERROR_NOT_ENOUGH_MEMORY.
  */
 BOOL WINAPI QueueUserWorkItem(LPTHREAD_START_ROUTINE function, PVOID context, ULONG flags)
 {
     if (!function || (flags & ~(ULONG)(WT_EXECUTEINIOTHREAD | WT_EXECUTELONGFUNCTION |
-                                       WT_EXECUTEINPERSISTENTTHREAD))) {
+                                       WT_EXECUTEINPERSISTENTTHREAD | WT_TRANSFER_IMPERSONATION))) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }

@@ -52,6 +52,9 @@ WINOBJ_API BOOL WINAPI ReleaseSemaphore(HANDLE semaphore, LONG units, LPLONG bef
 
 /* timers */
 
+#define TIMER_QUERY_STATE                     0x1
+#define TIMER_MODIFY_STATE                    0x2
+#define TIMER_ALL_ACCESS                      0x1F0003
 #define CREATE_WAITABLE_TIMER_MANUAL_RESET    0x1
 #define CREATE_WAITABLE_TIMER_HIGH_RESOLUTION 0x2
 typedef VOID(CALLBACK *PTIMERAPCROUTINE)(LPVOID context, DWORD low, DWORD high);
