@@ -5,7 +5,7 @@
 # usage: names.sh list     print the names as the headers are
 #        names.sh update   write docs/windows-names.md
 #        names.sh check    fail where that is another page, where differs.txt has a name that the headers have not, and
-#                          where no test calls a function
+#                          where no test calls a function, or passes a flag
 # CC is the compiler, which has to be gcc (-aux-info). A line of the list: part of the headers, kind, name.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -229,13 +229,25 @@ win32_tests() {
     done
 }
 
-# A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
+# Flags and rights that programs pass; tests/unit/winobj/test_flags.c passes most of them to functions that take them.
+flags='^(FILE_(FLAG|SHARE|SKIP|MAP|ADD|LIST|NAME)_|FILE_(READ|WRITE)_(DATA|EA|ATTRIBUTES)|GENERIC_'
+flags+='|PIPE_(ACCESS|TYPE|READMODE|WAIT|NOWAIT|ACCEPT|REJECT)'
+flags+='|FILE_(APPEND_DATA|EXECUTE|TRAVERSE|DELETE_CHILD|ALL_ACCESS)'
+flags+='|FILE_ATTRIBUTE_(READONLY|HIDDEN|SYSTEM|ARCHIVE|TEMPORARY)'
+flags+='|WT_|GAA_|WSA_FLAG_|SD_|MB_|WC_|VOLUME_|FIND_FIRST_EX_|LOAD_(WITH|LIBRARY_SEARCH_[DSU])|LOCKFILE_'
+flags+='|DUPLICATE_|HANDLE_FLAG_'
+flags+='|CREATE_(EVENT|MUTEX|WAITABLE_TIMER)_|(PROCESS|EVENT|MUTEX|SEMAPHORE|TIMER)_(.*_)?(ACCESS|STATE)$'
+flags+='|PROCESS_(SET|VM|QUERY|CREATE|TERMINATE|SUSPEND|DUP)|MEM_(COMMIT|RESERVE|TOP_DOWN|DECOMMIT|RELEASE)'
+flags+='|PAGE_|HEAP_|FD_(READ|WRITE|OOB|ACCEPT|CONNECT|CLOSE|QOS|GROUP_QOS|[AR][A-Z]*_[A-Z]*_CHANGE)$)'
+
+# A function, a spelling or a flag has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
     cat tests/unit/compat/*.{c,cpp,h} tests/unit/compat/*/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
         sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
         "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
             grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
-    awk '$2 == "function" || $2 == "spelling" { print $3 }' "$1" | sort -u | comm -23 - "$scratch/words"
+    awk -v flags="$flags" '$2 == "function" || $2 == "spelling" || ($2 == "constant" && $3 ~ flags) { print $3 }' "$1" |
+        sort -u | comm -23 - "$scratch/words"
 }
 
 case ${1:-} in
@@ -261,7 +273,7 @@ check)
     fi
     uncalled "$scratch/names" > "$scratch/uncalled"
     if [ -s "$scratch/uncalled" ]; then
-        echo "no test in tests/unit/compat or tests/unit/winobj calls:"
+        echo "no test in tests/unit/compat or tests/unit/winobj calls, or passes as a flag:"
         cat "$scratch/uncalled"
         status=1
     fi

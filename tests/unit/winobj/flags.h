@@ -2,7 +2,8 @@
 /*
  * flags.h - tables of functions that take flags: each takes every flag that the headers have for it, and refuses bits
  * for which Windows has none. Known bits are Microsoft's pages', as literals; what of them is not provided here is in
- * neither mask. The codes are those pages', and Wine's where it looks at all.
+ * neither mask. The headers' names for them stand beside: compat/names.sh check has each name of a flag in some test.
+ * The codes are those pages', and Wine's where it looks at all.
  */
 #ifndef WINOBJ_TEST_FLAGS_H
 #define WINOBJ_TEST_FLAGS_H
@@ -15,6 +16,7 @@ struct function {
     DWORD known, unknown;       /* bits */
     DWORD error;                /* of the unknown ones */
     bool wine;                  /* refuses them, too */
+    DWORD names;                /* the headers', for the known bits */
 };
 
 /* Whether a function's unknown bits are to be tried. */
@@ -44,8 +46,10 @@ static inline void assert_each(const struct function *function, DWORD mask, DWOR
 
 static inline void assert_known_are_taken(const struct function *functions, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(functions[i].names, functions[i].known);
         assert_each(&functions[i], functions[i].known, 0);
+    }
 }
 
 static inline void assert_unknown_are_refused(const struct function *functions, size_t count)

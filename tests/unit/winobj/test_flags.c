@@ -176,6 +176,31 @@ static DWORD handle_flags(DWORD mask)
     return error;
 }
 
+static DWORD mutex_access(DWORD access)
+{
+    return closed(CreateMutexExA(NULL, NULL, 0, access));
+}
+
+static DWORD semaphore_access(DWORD access)
+{
+    return closed(CreateSemaphoreExA(NULL, 0, 1, NULL, 0, access));
+}
+
+static DWORD library_flags(DWORD flags)
+{
+    char path[1024];
+    HMODULE module = LoadLibraryA("kernel32.dll");
+    DWORD error = error_if(!GetModuleFileNameA(module, path, sizeof(path)));
+
+    FreeLibrary(module);
+    if (error)
+        return error;
+    error = error_if(!(module = LoadLibraryExA(path, NULL, flags)));
+    if (!error)
+        FreeLibrary(module);
+    return error;
+}
+
 /* ---- threads, waits, locks ---- */
 
 static DWORD WINAPI ends(LPVOID unused)
@@ -271,6 +296,20 @@ static DWORD pages_type(DWORD type)
     return pages ? error_if(!VirtualFree(pages, 0, MEM_RELEASE)) : GetLastError();
 }
 
+static DWORD pages_protection(DWORD protection)
+{
+    void *pages = VirtualAlloc(NULL, 65536, MEM_RESERVE | MEM_COMMIT, protection);
+
+    return pages ? error_if(!VirtualFree(pages, 0, MEM_RELEASE)) : GetLastError();
+}
+
+static DWORD heap_flags(DWORD flags)
+{
+    void *block = HeapAlloc(GetProcessHeap(), flags, 100);
+
+    return block ? error_if(!HeapFree(GetProcessHeap(), 0, block)) : ERROR_NOT_ENOUGH_MEMORY;
+}
+
 static DWORD mapping_view(DWORD access)
 {
     HANDLE mapping = CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 65536, NULL);
@@ -296,46 +335,104 @@ static DWORD from_wide(DWORD flags)
     return error_if(!WideCharToMultiByte(CP_UTF8, flags, wide, 3, text, 8, NULL, NULL));
 }
 
+#ifndef CREATE_WAITABLE_TIMER_HIGH_RESOLUTION /* newer than MinGW's headers */
+#define CREATE_WAITABLE_TIMER_HIGH_RESOLUTION 2
+#endif
+
+/* Names that several rows have. */
+#define RIGHTS (DELETE | READ_CONTROL | WRITE_DAC | WRITE_OWNER | SYNCHRONIZE)
+#define FILE_RIGHTS                                                                                \
+    (FILE_READ_DATA | FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_READ_EA | FILE_WRITE_EA |          \
+        FILE_EXECUTE | FILE_DELETE_CHILD | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES |          \
+        FILE_LIST_DIRECTORY | FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_TRAVERSE |              \
+        FILE_ALL_ACCESS)
+#define ATTRIBUTES                                                                                 \
+    (FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM |                     \
+        FILE_ATTRIBUTE_ARCHIVE | FILE_ATTRIBUTE_NORMAL | FILE_ATTRIBUTE_TEMPORARY)
+#define PROCESS_RIGHTS                                                                             \
+    (PROCESS_TERMINATE | PROCESS_CREATE_THREAD | PROCESS_SET_SESSIONID | PROCESS_VM_OPERATION |    \
+        PROCESS_VM_READ | PROCESS_VM_WRITE | PROCESS_DUP_HANDLE | PROCESS_CREATE_PROCESS |         \
+        PROCESS_SET_QUOTA | PROCESS_SET_INFORMATION | PROCESS_QUERY_INFORMATION |                  \
+        PROCESS_SUSPEND_RESUME | PROCESS_QUERY_LIMITED_INFORMATION)
+#define POOL_FLAGS                                                                                 \
+    (WT_EXECUTEINIOTHREAD | WT_EXECUTELONGFUNCTION | WT_EXECUTEINPERSISTENTTHREAD |                \
+        WT_TRANSFER_IMPERSONATION)
+
 static const struct function functions[] = {
-    { "CreateFile, access", file_access, 0xF01F01FF, 0, 0, false },
-    { "CreateFile, sharing", file_share, 7, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, false },
-    { "CreateFile, flags", file_flags, 0xDA0001A7, 0, 0, false },
-    { "SetFileAttributes", file_attributes, 0x1A7, 0, 0, false },
+    { "CreateFile, access", file_access, 0xF01F01FF, 0, 0, false,
+        GENERIC_READ | GENERIC_WRITE | GENERIC_EXECUTE | GENERIC_ALL | FILE_RIGHTS | RIGHTS },
+    { "CreateFile, sharing", file_share, 7, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, false,
+        FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE },
+    { "CreateFile, flags", file_flags, 0xDE0001A7, 0, 0, false,
+        FILE_FLAG_WRITE_THROUGH | FILE_FLAG_OVERLAPPED | FILE_FLAG_RANDOM_ACCESS |
+            FILE_FLAG_SEQUENTIAL_SCAN | FILE_FLAG_DELETE_ON_CLOSE | FILE_FLAG_BACKUP_SEMANTICS |
+            ATTRIBUTES },
+    { "SetFileAttributes", file_attributes, 0x1A7, 0, 0, false, ATTRIBUTES },
     { "SetFileCompletionNotificationModes", file_modes, 3, 0xF8, SPEC_ERROR_INVALID_PARAMETER,
-        false },
-    { "GetFinalPathNameByHandle", file_path, 0, 0xFFFFFFF0, SPEC_ERROR_INVALID_PARAMETER, true },
-    { "FindFirstFileEx", file_find, 3, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, false },
+        false, FILE_SKIP_COMPLETION_PORT_ON_SUCCESS | FILE_SKIP_SET_EVENT_ON_HANDLE },
+    { "GetFinalPathNameByHandle", file_path, 0, 0xFFFFFFF0, SPEC_ERROR_INVALID_PARAMETER, true,
+        FILE_NAME_NORMALIZED | VOLUME_NAME_DOS },
+    { "FindFirstFileEx", file_find, 3, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, false,
+        FIND_FIRST_EX_CASE_SENSITIVE | FIND_FIRST_EX_LARGE_FETCH },
     { "CreateNamedPipe, open mode", pipe_open, 0xC0080003, 0x3EF3FFFC, SPEC_ERROR_INVALID_PARAMETER,
-        false },
-    { "CreateNamedPipe, pipe mode", pipe_mode, 0xF, 0xFFFFFFF0, SPEC_ERROR_INVALID_PARAMETER,
-        false },
-    { "SetNamedPipeHandleState", pipe_state, 3, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, true },
-    { "CreateEventEx, flags", event_flags, 3, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER, false },
-    { "CreateEventEx, access", event_access, 0x1F0003, 0, 0, false },
-    { "CreateMutexEx, flags", mutex_flags, 1, 0xFFFFFFFE, SPEC_ERROR_INVALID_PARAMETER, false },
+        false,
+        PIPE_ACCESS_INBOUND | PIPE_ACCESS_OUTBOUND | PIPE_ACCESS_DUPLEX |
+            FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_WRITE_THROUGH | FILE_FLAG_OVERLAPPED },
+    { "CreateNamedPipe, pipe mode", pipe_mode, 0xF, 0xFFFFFFF0, SPEC_ERROR_INVALID_PARAMETER, false,
+        PIPE_TYPE_BYTE | PIPE_TYPE_MESSAGE | PIPE_READMODE_BYTE | PIPE_READMODE_MESSAGE |
+            PIPE_WAIT | PIPE_NOWAIT | PIPE_ACCEPT_REMOTE_CLIENTS | PIPE_REJECT_REMOTE_CLIENTS },
+    { "SetNamedPipeHandleState", pipe_state, 3, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, true,
+        PIPE_READMODE_BYTE | PIPE_READMODE_MESSAGE | PIPE_WAIT | PIPE_NOWAIT },
+    { "CreateEventEx, flags", event_flags, 3, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER, false,
+        CREATE_EVENT_MANUAL_RESET | CREATE_EVENT_INITIAL_SET },
+    { "CreateEventEx, access", event_access, 0x1F0003, 0, 0, false,
+        EVENT_ALL_ACCESS | EVENT_MODIFY_STATE | RIGHTS },
+    { "CreateMutexEx, flags", mutex_flags, 1, 0xFFFFFFFE, SPEC_ERROR_INVALID_PARAMETER, false,
+        CREATE_MUTEX_INITIAL_OWNER },
     { "CreateSemaphoreEx, flags", semaphore_flags, 0, 0xFFFFFFFF, SPEC_ERROR_INVALID_PARAMETER,
-        false },
+        false, 0 },
     { "CreateWaitableTimerEx, flags", timer_flags, 3, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER,
-        false },
-    { "CreateWaitableTimerEx, access", timer_access, 0x1F0003, 0, 0, false },
-    { "OpenProcess", process_access, 0x1FFFFF, 0, 0, false },
-    { "DuplicateHandle", duplicate_options, 3, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER, false },
-    { "SetHandleInformation", handle_flags, 1, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER, false },
-    { "CreateThread", thread_flags, 0x10004, 0xFFFEFFFB, SPEC_ERROR_INVALID_PARAMETER, false },
-    { "QueueUserWorkItem", work_flags, 0x191, 0xF200, SPEC_ERROR_INVALID_PARAMETER, false },
-    { "RegisterWaitForSingleObject", wait_flags, 0x19D, 0xF200, SPEC_ERROR_INVALID_PARAMETER,
-        false },
+        false, CREATE_WAITABLE_TIMER_MANUAL_RESET | CREATE_WAITABLE_TIMER_HIGH_RESOLUTION },
+    { "CreateWaitableTimerEx, access", timer_access, 0x1F0003, 0, 0, false,
+        TIMER_ALL_ACCESS | TIMER_QUERY_STATE | TIMER_MODIFY_STATE },
+    { "OpenProcess", process_access, 0x1FFFFF, 0, 0, false, PROCESS_ALL_ACCESS | PROCESS_RIGHTS },
+    { "CreateMutexEx, access", mutex_access, 0x1F0001, 0, 0, false,
+        MUTEX_ALL_ACCESS | MUTEX_MODIFY_STATE },
+    { "CreateSemaphoreEx, access", semaphore_access, 0x1F0003, 0, 0, false,
+        SEMAPHORE_ALL_ACCESS | SEMAPHORE_MODIFY_STATE },
+    { "LoadLibraryEx", library_flags, 0x1F08, 0, 0, false,
+        LOAD_WITH_ALTERED_SEARCH_PATH | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR |
+            LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_USER_DIRS |
+            LOAD_LIBRARY_SEARCH_SYSTEM32 | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS },
+    { "DuplicateHandle", duplicate_options, 3, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER, false,
+        DUPLICATE_CLOSE_SOURCE | DUPLICATE_SAME_ACCESS },
+    { "SetHandleInformation", handle_flags, 1, 0xFFFFFFFC, SPEC_ERROR_INVALID_PARAMETER, false,
+        HANDLE_FLAG_INHERIT },
+    { "CreateThread", thread_flags, 0x10004, 0xFFFEFFFB, SPEC_ERROR_INVALID_PARAMETER, false,
+        CREATE_SUSPENDED | STACK_SIZE_PARAM_IS_A_RESERVATION },
+    { "QueueUserWorkItem", work_flags, 0x191, 0xF200, SPEC_ERROR_INVALID_PARAMETER, false,
+        POOL_FLAGS },
+    { "RegisterWaitForSingleObject", wait_flags, 0x19D, 0xF200, SPEC_ERROR_INVALID_PARAMETER, false,
+        POOL_FLAGS | WT_EXECUTEINWAITTHREAD | WT_EXECUTEONLYONCE },
     { "CreateTimerQueueTimer", queue_timer_flags, 0x1B9, 0xF200, SPEC_ERROR_INVALID_PARAMETER,
-        false },
-    { "InitOnceBeginInitialize", once_flags, 2, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, false },
+        false, POOL_FLAGS | WT_EXECUTEINTIMERTHREAD | WT_EXECUTEONLYONCE },
+    { "InitOnceBeginInitialize", once_flags, 2, 0xFFFFFFF8, SPEC_ERROR_INVALID_PARAMETER, false,
+        INIT_ONCE_ASYNC },
     { "SleepConditionVariableSRW", condition_flags, 1, 0xFFFFFFFE, SPEC_ERROR_INVALID_PARAMETER,
-        false },
+        false, CONDITION_VARIABLE_LOCKMODE_SHARED },
     { "InitializeCriticalSectionEx", section_flags, 0x01000000, 0xE0000000,
-        SPEC_ERROR_INVALID_PARAMETER, false },
-    { "VirtualAlloc, type", pages_type, 0x103000, 0xFFF, SPEC_ERROR_INVALID_PARAMETER, true },
-    { "MapViewOfFile", mapping_view, 6, 0, 0, false },
-    { "MultiByteToWideChar, UTF-8", to_wide, 8, 0xFFFFFFF0, SPEC_ERROR_INVALID_FLAGS, true },
-    { "WideCharToMultiByte, UTF-8", from_wide, 0x80, 0xFFFFF900, SPEC_ERROR_INVALID_FLAGS, true },
+        SPEC_ERROR_INVALID_PARAMETER, false, CRITICAL_SECTION_NO_DEBUG_INFO },
+    { "VirtualAlloc, type", pages_type, 0x103000, 0xFFF, SPEC_ERROR_INVALID_PARAMETER, true,
+        MEM_COMMIT | MEM_RESERVE | MEM_TOP_DOWN },
+    { "VirtualAlloc, protection", pages_protection, 0x77, 0, 0, false,
+        PAGE_NOACCESS | PAGE_READONLY | PAGE_READWRITE | PAGE_EXECUTE | PAGE_EXECUTE_READ |
+            PAGE_EXECUTE_READWRITE },
+    { "HeapAlloc", heap_flags, 9, 0, 0, false, HEAP_NO_SERIALIZE | HEAP_ZERO_MEMORY },
+    { "MapViewOfFile", mapping_view, 6, 0, 0, false, FILE_MAP_READ | FILE_MAP_WRITE },
+    { "MultiByteToWideChar, UTF-8", to_wide, 8, 0xFFFFFFF0, SPEC_ERROR_INVALID_FLAGS, true,
+        MB_ERR_INVALID_CHARS },
+    { "WideCharToMultiByte, UTF-8", from_wide, 0x80, 0xFFFFF900, SPEC_ERROR_INVALID_FLAGS, true,
+        WC_ERR_INVALID_CHARS },
 };
 
 static void test_known_flags_are_taken(void **state)

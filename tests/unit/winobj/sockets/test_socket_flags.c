@@ -136,17 +136,31 @@ static DWORD adapter_flags(DWORD flags)
 #define POLLS ((DWORD)(USHORT)(POLLIN | POLLRDNORM | POLLRDBAND | POLLOUT | POLLWRNORM))
 
 static const struct function functions[] = {
-    { "WSASocket", socket_flags, 0x81, 0xFFFFFE00, SPEC_WSAEINVAL, false },
-    { "send", send_flags, MSG_OOB | MSG_DONTROUTE, 0x1B0A0000, SPEC_WSAEINVAL, false },
-    { "sendto", sendto_flags, MSG_OOB | MSG_DONTROUTE, 0x1B0A0000, SPEC_WSAEINVAL, false },
-    { "recv", recv_flags, MSG_PEEK | MSG_WAITALL, 0x1B0A0000, SPEC_WSAEINVAL, false },
-    { "recvfrom", recvfrom_flags, MSG_PEEK | MSG_WAITALL, 0x1B0A0000, SPEC_WSAEINVAL, false },
-    { "WSASend", wsasend_flags, MSG_OOB | MSG_DONTROUTE, 0, 0, false },
-    { "WSARecv", wsarecv_flags, MSG_PEEK | MSG_WAITALL | MSG_PARTIAL, 0, 0, false },
-    { "WSAPoll", poll_events, POLLS, 0xFFFF & ~POLLS, SPEC_WSAEINVAL, false },
-    { "WSAEventSelect", network_events, 0x3FF, 0xFFFFFC00, SPEC_WSAEINVAL, false },
-    { "shutdown", shutdown_how, 3 & ~1, 0xFFFFFFFC, SPEC_WSAEINVAL, true },
-    { "GetAdaptersAddresses", adapter_flags, 0x1FF, 0, 0, false },
+    { "WSASocket", socket_flags, 0x81, 0xFFFFFE00, SPEC_WSAEINVAL, false,
+        WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT },
+    { "send", send_flags, MSG_OOB | MSG_DONTROUTE, 0x1B0A0000, SPEC_WSAEINVAL, false,
+        MSG_OOB | MSG_DONTROUTE },
+    { "sendto", sendto_flags, MSG_OOB | MSG_DONTROUTE, 0x1B0A0000, SPEC_WSAEINVAL, false,
+        MSG_OOB | MSG_DONTROUTE },
+    { "recv", recv_flags, MSG_PEEK | MSG_WAITALL, 0x1B0A0000, SPEC_WSAEINVAL, false,
+        MSG_PEEK | MSG_WAITALL },
+    { "recvfrom", recvfrom_flags, MSG_PEEK | MSG_WAITALL, 0x1B0A0000, SPEC_WSAEINVAL, false,
+        MSG_PEEK | MSG_WAITALL },
+    { "WSASend", wsasend_flags, MSG_OOB | MSG_DONTROUTE, 0, 0, false, MSG_OOB | MSG_DONTROUTE },
+    { "WSARecv", wsarecv_flags, MSG_PEEK | MSG_WAITALL | MSG_PARTIAL, 0, 0, false,
+        MSG_PEEK | MSG_WAITALL | MSG_PARTIAL },
+    { "WSAPoll", poll_events, POLLS, 0xFFFF & ~POLLS, SPEC_WSAEINVAL, false, POLLS },
+    { "WSAEventSelect", network_events, 0x3FF, 0xFFFFFC00, SPEC_WSAEINVAL, false,
+        FD_READ | FD_WRITE | FD_OOB | FD_ACCEPT | FD_CONNECT | FD_CLOSE | FD_QOS | FD_GROUP_QOS |
+            FD_ROUTING_INTERFACE_CHANGE | FD_ADDRESS_LIST_CHANGE },
+    { "shutdown", shutdown_how, 3, 0xFFFFFFFC, SPEC_WSAEINVAL, true,
+        SD_RECEIVE | SD_SEND | SD_BOTH },
+    { "GetAdaptersAddresses", adapter_flags, 0x7FF, 0, 0, false,
+        GAA_FLAG_SKIP_UNICAST | GAA_FLAG_SKIP_ANYCAST | GAA_FLAG_SKIP_MULTICAST |
+            GAA_FLAG_SKIP_DNS_SERVER | GAA_FLAG_INCLUDE_PREFIX | GAA_FLAG_SKIP_FRIENDLY_NAME |
+            GAA_FLAG_INCLUDE_WINS_INFO | GAA_FLAG_INCLUDE_GATEWAYS |
+            GAA_FLAG_INCLUDE_ALL_INTERFACES | GAA_FLAG_INCLUDE_ALL_COMPARTMENTS |
+            GAA_FLAG_INCLUDE_TUNNEL_BINDINGORDER },
 };
 
 static void test_known_flags_are_taken(void **state)
