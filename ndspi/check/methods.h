@@ -10,6 +10,7 @@
 #define NDSPI_CHECK_METHODS_H
 
 #include "ndspi/check/request.h"
+#include "ndspi/check/returned.h"
 
 #define GIVEN(object) nd_check_argument(&call, object)
 
@@ -32,6 +33,12 @@
 
 #define CHECKED_AS(result, refused, itype, method, before, parameters, arguments)                  \
     CHECKED_FULL(result, refused, itype, method, before, (void)0, parameters, arguments)
+
+/* A method that begins a request, of the parameter "overlapped". */
+#define CHECKED_BEGINS(itype, method, before, after, parameters, arguments)                        \
+    CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, itype, method, before,                          \
+                 nd_check_explain_overlapped(&call, value, overlapped);                            \
+                 after, parameters, arguments)
 
 #define CHECKED(itype, method, parameters, arguments)                                              \
     CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, method, (void)0, parameters, arguments)
@@ -89,16 +96,14 @@
 #define CHECKED_OVERLAPPED(itype)                                                                  \
     CHECKED_UNKNOWN(itype)                                                                         \
     CHECKED(itype, CancelOverlappedRequests, (itype * iface), (inner))                             \
-    CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, GetOverlappedResult,                       \
-        nd_check_result_of(&call, overlapped),                                                     \
+    CHECKED_BEGINS(itype, GetOverlappedResult, nd_check_result_of(&call, overlapped), (void)0,     \
         (itype * iface, OVERLAPPED * overlapped, BOOL wait), (inner, overlapped, wait))
 
 /* Of version 1. */
 #define CHECKED_OVERLAPPED1(itype)                                                                 \
     CHECKED_UNKNOWN(itype)                                                                         \
     CHECKED(itype, CancelOverlappedRequests, (itype * iface), (inner))                             \
-    CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, GetOverlappedResult,                       \
-        nd_check_result_of(&call, overlapped),                                                     \
+    CHECKED_BEGINS(itype, GetOverlappedResult, nd_check_result_of(&call, overlapped), (void)0,     \
         (itype * iface, OVERLAPPED * overlapped, SIZE_T * octets, BOOL wait),                      \
         (inner, overlapped, octets, wait))
 

@@ -113,6 +113,13 @@ void nd_check_explain_file(const struct nd_check_call *call, HRESULT hr, HANDLE 
         REPORT(FILE, "%p is no file of this adapter's, or is closed", file);
 }
 
+void nd_check_explain_overlapped(
+    const struct nd_check_call *call, HRESULT hr, const OVERLAPPED *overlapped)
+{
+    if (hr == ND_INVALID_PARAMETER && !overlapped)
+        REPORT(OVERLAPPED, "its OVERLAPPED is NULL");
+}
+
 void nd_check_explain_query(
     const struct nd_check_call *call, HRESULT hr, const ND2_ADAPTER_INFO *info, ULONG size)
 {

@@ -39,6 +39,9 @@ void nd_check_explain_iid(
     const struct nd_check_call *call, HRESULT hr, const IID *iid, const struct nd_check_kind *kind);
 /* file  in: an overlapped file's handle */
 void nd_check_explain_file(const struct nd_check_call *call, HRESULT hr, HANDLE file);
+/* A call that begins a request, or asks for its result. */
+void nd_check_explain_overlapped(
+    const struct nd_check_call *call, HRESULT hr, const OVERLAPPED *overlapped);
 /* Query of an adapter of version 2. */
 void nd_check_explain_query(
     const struct nd_check_call *call, HRESULT hr, const ND2_ADAPTER_INFO *info, ULONG size);

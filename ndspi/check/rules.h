@@ -24,6 +24,9 @@
     rule(TWICE,                                                                                    \
         "an OVERLAPPED serves one request at a time",                                              \
         "Wait for the end of its request, or give each request an OVERLAPPED of its own")          \
+    rule(OVERLAPPED,                                                                               \
+        "a request has an OVERLAPPED",                                                             \
+        "Pass one that lives until the request has ended, with an event or without")               \
     rule(CHANGED,                                                                                  \
         "an OVERLAPPED is left alone until its request has ended",                                 \
         "Fill or free it when GetOverlappedResult no longer returns ND_PENDING")                   \

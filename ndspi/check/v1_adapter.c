@@ -39,13 +39,13 @@ CHECKED_MAKES_OR(INDAdapter, CreateCompletionQueue, nd_check_cq1, (void)0,
     EXPLAIN_ASKED(value, ASKED1("nEntries", entries, 1, MaxCqEntries)),
     (INDAdapter * iface, SIZE_T entries, INDCompletionQueue **out), (inner, entries, out))
 /* Both are done when they return ND_PENDING. */
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, RegisterMemory, (void)0,
+CHECKED_BEGINS(INDAdapter, RegisterMemory, (void)0,
     nd_check_registered(&call, value, value == ND_PENDING ? (uintptr_t)*handle : 0, buffer, octets,
         ND_MR_FLAG_ALLOW_LOCAL_WRITE),
     (INDAdapter * iface, const VOID *buffer, SIZE_T octets, OVERLAPPED *overlapped,
         ND_MR_HANDLE *handle),
     (inner, buffer, octets, overlapped, handle))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, DeregisterMemory,
+CHECKED_BEGINS(INDAdapter, DeregisterMemory,
     const struct nd_check_pending pending = nd_check_pending_on(call.object, (uintptr_t)handle),
     nd_check_deregistered(&call, value, (uintptr_t)handle, &pending),
     (INDAdapter * iface, ND_MR_HANDLE handle, OVERLAPPED *overlapped), (inner, handle, overlapped))

@@ -23,17 +23,17 @@ CHECKED_MAKES_OR(INDConnector, CreateEndpoint, nd_check_endpoint1,
         SIZE_T inbound_reads, SIZE_T outbound_reads, SIZE_T *max_inline, INDEndpoint **out),
     (inner, GIVEN(inbound_cq), GIVEN(outbound_cq), inbound, outbound, inbound_sge, outbound_sge,
         inbound_reads, outbound_reads, max_inline, out))
-CHECKED_FULL(
-    HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Connect, nd_check_connects(&call, endpoint),
+CHECKED_BEGINS(
+    INDConnector, Connect, nd_check_connects(&call, endpoint),
     nd_check_explain_connect(&call, value, address, length);
     EXPLAIN_ASKED(value, ASKED1(DATA, octets, 0, MaxCallerData)),
     (INDConnector * iface, INDEndpoint *endpoint, const struct sockaddr *address, SIZE_T length,
         INT protocol, USHORT port, const VOID *data, SIZE_T octets, OVERLAPPED *overlapped),
     (inner, GIVEN(endpoint), address, length, protocol, port, data, octets, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, CompleteConnect, nd_check_pays(&call),
+CHECKED_BEGINS(INDConnector, CompleteConnect, nd_check_pays(&call), (void)0,
     (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Accept,
-    nd_check_accepts(&call, endpoint), EXPLAIN_ASKED(value, ASKED1(DATA, octets, 0, MaxCalleeData)),
+CHECKED_BEGINS(INDConnector, Accept, nd_check_accepts(&call, endpoint),
+    EXPLAIN_ASKED(value, ASKED1(DATA, octets, 0, MaxCalleeData)),
     (INDConnector * iface, INDEndpoint *endpoint, const VOID *data, SIZE_T octets,
         OVERLAPPED *overlapped),
     (inner, GIVEN(endpoint), data, octets, overlapped))
@@ -47,9 +47,9 @@ CHECKED(INDConnector, GetLocalAddress,
     (INDConnector * iface, struct sockaddr *address, SIZE_T *length), (inner, address, length))
 CHECKED(INDConnector, GetPeerAddress,
     (INDConnector * iface, struct sockaddr *address, SIZE_T *length), (inner, address, length))
-CHECKED(INDConnector, NotifyDisconnect, (INDConnector * iface, OVERLAPPED *overlapped),
-    (inner, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Disconnect, nd_check_disconnects(&call),
+CHECKED_BEGINS(INDConnector, NotifyDisconnect, (void)0, (void)0,
+    (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
+CHECKED_BEGINS(INDConnector, Disconnect, nd_check_disconnects(&call), (void)0,
     (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
 
 static const INDConnectorVtbl INDConnector_table = {
@@ -71,7 +71,7 @@ CHECKED_KIND(nd_check_connector1, INDConnector, &IID_INDOverlapped)
 /* ---- INDListen ---- */
 
 CHECKED_OVERLAPPED1(INDListen)
-CHECKED(INDListen, GetConnectionRequest,
+CHECKED_BEGINS(INDListen, GetConnectionRequest, (void)0, (void)0,
     (INDListen * iface, INDConnector *connector, OVERLAPPED *overlapped),
     (inner, GIVEN(connector), overlapped))
 

@@ -9,10 +9,13 @@
 /* ---- INDCompletionQueue ---- */
 
 CHECKED_OVERLAPPED1(INDCompletionQueue)
-CHECKED(INDCompletionQueue, Resize, (INDCompletionQueue * iface, SIZE_T entries), (inner, entries))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDCompletionQueue, Notify, (void)0,
-    nd_check_notified(&call, value),
-    (INDCompletionQueue * iface, DWORD type, OVERLAPPED *overlapped), (inner, type, overlapped))
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDCompletionQueue, Resize, (void)0,
+    EXPLAIN_ASKED(value, ASKED1("nEntries", entries, 1, MaxCqEntries)),
+    (INDCompletionQueue * iface, SIZE_T entries), (inner, entries))
+CHECKED_BEGINS(INDCompletionQueue, Notify, (void)0, nd_check_explain_notify(&call, value, type);
+               nd_check_notified(&call, value),
+               (INDCompletionQueue * iface, DWORD type, OVERLAPPED *overlapped),
+               (inner, type, overlapped))
 CHECKED_FULL(SIZE_T, 0, INDCompletionQueue, GetResults, nd_check_pays(&call), nd_check_room(&call),
     (INDCompletionQueue * iface, ND_RESULT *results[], SIZE_T room), (inner, results, room))
 

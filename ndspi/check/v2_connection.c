@@ -12,16 +12,16 @@ CHECKED_OVERLAPPED(IND2Connector)
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Bind, (void)0,
     nd_check_bound(&call, value, address, length),
     (IND2Connector * iface, const struct sockaddr *address, ULONG length), (inner, address, length))
-CHECKED_FULL(
-    HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Connect, nd_check_connects(&call, qp),
+CHECKED_BEGINS(
+    IND2Connector, Connect, nd_check_connects(&call, qp),
     nd_check_explain_connect(&call, value, address, length);
     EXPLAIN_ASKED(value, ASKED(DATA, octets, 0, MaxCallerData)),
     (IND2Connector * iface, IUnknown *qp, const struct sockaddr *address, ULONG length,
         ULONG inbound, ULONG outbound, const VOID *data, ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), address, length, inbound, outbound, data, octets, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, CompleteConnect, nd_check_pays(&call),
+CHECKED_BEGINS(IND2Connector, CompleteConnect, nd_check_pays(&call), (void)0,
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_accepts(&call, qp),
+CHECKED_BEGINS(IND2Connector, Accept, nd_check_accepts(&call, qp),
     EXPLAIN_ASKED(value, ASKED(DATA, octets, 0, MaxCalleeData)),
     (IND2Connector * iface, IUnknown *qp, ULONG inbound, ULONG outbound, const VOID *data,
         ULONG octets, OVERLAPPED *overlapped),
@@ -37,9 +37,9 @@ CHECKED(IND2Connector, GetLocalAddress,
     (IND2Connector * iface, struct sockaddr *address, ULONG *length), (inner, address, length))
 CHECKED(IND2Connector, GetPeerAddress,
     (IND2Connector * iface, struct sockaddr *address, ULONG *length), (inner, address, length))
-CHECKED(IND2Connector, NotifyDisconnect, (IND2Connector * iface, OVERLAPPED *overlapped),
-    (inner, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Disconnect, nd_check_disconnects(&call),
+CHECKED_BEGINS(IND2Connector, NotifyDisconnect, (void)0, (void)0,
+    (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
+CHECKED_BEGINS(IND2Connector, Disconnect, nd_check_disconnects(&call), (void)0,
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
 
 static const IND2ConnectorVtbl IND2Connector_table = {
@@ -69,7 +69,7 @@ CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2Listener, Listen, (void)0,
     nd_check_explain_listen(&call, value), (IND2Listener * iface, ULONG backlog), (inner, backlog))
 CHECKED(IND2Listener, GetLocalAddress,
     (IND2Listener * iface, struct sockaddr *address, ULONG *length), (inner, address, length))
-CHECKED(IND2Listener, GetConnectionRequest,
+CHECKED_BEGINS(IND2Listener, GetConnectionRequest, (void)0, (void)0,
     (IND2Listener * iface, IUnknown *connector, OVERLAPPED *overlapped),
     (inner, GIVEN(connector), overlapped))
 

@@ -10,14 +10,13 @@
 
 CHECKED_OVERLAPPED(IND2MemoryRegion)
 /* Both are done when they return ND_PENDING. */
-CHECKED_FULL(
-    HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Register, (void)0,
-    nd_check_explain_register(&call, value, flags);
+CHECKED_BEGINS(
+    IND2MemoryRegion, Register, (void)0, nd_check_explain_register(&call, value, flags);
     nd_check_registered(&call, value, inner->lpVtbl->GetLocalToken(inner), buffer, size, flags),
     (IND2MemoryRegion * iface, const VOID *buffer, SIZE_T size, ULONG flags,
         OVERLAPPED *overlapped),
     (inner, buffer, size, flags, overlapped))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Deregister,
+CHECKED_BEGINS(IND2MemoryRegion, Deregister,
     const struct nd_check_pending pending = nd_check_pending_on(call.object, 0),
     nd_check_deregistered(&call, value, 0, &pending),
     (IND2MemoryRegion * iface, OVERLAPPED *overlapped), (inner, overlapped))

@@ -15,11 +15,10 @@ CHECKED(IND2CompletionQueue, GetNotifyAffinity,
 CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2CompletionQueue, Resize, (void)0,
     EXPLAIN_ASKED(value, ASKED("queueDepth", depth, 1, MaxCompletionQueueDepth)),
     (IND2CompletionQueue * iface, ULONG depth), (inner, depth))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2CompletionQueue, Notify, (void)0,
-             nd_check_explain_notify(&call, value, type);
-             nd_check_notified(&call, value),
-             (IND2CompletionQueue * iface, ULONG type, OVERLAPPED *overlapped),
-             (inner, type, overlapped))
+CHECKED_BEGINS(IND2CompletionQueue, Notify, (void)0, nd_check_explain_notify(&call, value, type);
+               nd_check_notified(&call, value),
+               (IND2CompletionQueue * iface, ULONG type, OVERLAPPED *overlapped),
+               (inner, type, overlapped))
 CHECKED_FULL(ULONG, 0, IND2CompletionQueue, GetResults, nd_check_pays(&call), nd_check_room(&call),
     (IND2CompletionQueue * iface, ND2_RESULT results[], ULONG room), (inner, results, room))
 
@@ -54,8 +53,8 @@ CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2SharedReceiveQueue, Modify, (
              nd_check_resized(&call, value, depth),
              (IND2SharedReceiveQueue * iface, ULONG depth, ULONG threshold),
              (inner, depth, threshold))
-CHECKED(IND2SharedReceiveQueue, Notify, (IND2SharedReceiveQueue * iface, OVERLAPPED *overlapped),
-    (inner, overlapped))
+CHECKED_BEGINS(IND2SharedReceiveQueue, Notify, (void)0, (void)0,
+    (IND2SharedReceiveQueue * iface, OVERLAPPED *overlapped), (inner, overlapped))
 CHECKED_POST(IND2SharedReceiveQueue, Receive, 0, ND_CHECK_RECEIVES,
     (IND2SharedReceiveQueue * iface, VOID *context, const ND2_SGE sge[], ULONG n),
     (inner, context, sge, n))

@@ -179,6 +179,20 @@ static void notify_of_an_unknown_type(struct nd2_end *end, const struct mistake_
     SAY(end->cq, Notify, 7, nd_end_fresh(&end->overlapped, end->event));
 }
 
+/* Of a method that begins a request with its other arguments right, and of one that asks for its end. */
+static void no_overlapped(struct nd2_end *end, const struct mistake_offer *offer)
+{
+    IND2MemoryRegion *region;
+
+    (void)offer;
+    child_check(
+        CALL(end->adapter, CreateMemoryRegion, &IID_IND2MemoryRegion, end->file, (void **)&region),
+        end);
+    SAY(region, Register, end->memory, 4096, 0, NULL);
+    SAY(end->cq, Notify, ND_CQ_NOTIFY_ANY, NULL);
+    SAY(end->connector, GetOverlappedResult, NULL, FALSE);
+}
+
 static void query_a_small_structure(struct nd2_end *end, const struct mistake_offer *offer)
 {
     ND2_ADAPTER_INFO info = { .InfoVersion = ND_VERSION_2 };
@@ -281,6 +295,16 @@ const struct mistake mistakes_of_arguments[] = {
         CHECK "IND2CompletionQueue::Notify, IND2CompletionQueue 0x*: type 7, and there are "
               "ND_CQ_NOTIFY_ERRORS (0), ND_CQ_NOTIFY_ANY (1) and ND_CQ_NOTIFY_SOLICITED (2)." FLAGS,
         "Notify: ND_INVALID_PARAMETER"),
+    CHECKED(no_overlapped, "requests without an OVERLAPPED",
+        CHECK
+        "IND2MemoryRegion::Register, IND2MemoryRegion 0x*: its OVERLAPPED is NULL." OVERLAPPED_RULE,
+        "Register: ND_INVALID_PARAMETER",
+        CHECK "IND2CompletionQueue::Notify, IND2CompletionQueue 0x*: its OVERLAPPED is "
+              "NULL." OVERLAPPED_RULE,
+        "Notify: ND_INVALID_PARAMETER",
+        CHECK "IND2Connector::GetOverlappedResult, IND2Connector 0x*: its OVERLAPPED is "
+              "NULL." OVERLAPPED_RULE,
+        "GetOverlappedResult: ND_INVALID_PARAMETER"),
     CHECKED(query_a_small_structure, "Query into 16 bytes",
         CHECK "IND2Adapter::Query, IND2Adapter 0x*: there are 16 bytes, and ND2_ADAPTER_INFO has "
               "96." SIZE_RULE,

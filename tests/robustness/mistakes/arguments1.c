@@ -76,6 +76,29 @@ static void connect1_to_the_wildcard(struct nd2_end *end, const struct mistake_o
     connect_to(end, &to, 0);
 }
 
+static void no_overlapped1(struct nd2_end *end, const struct mistake_offer *offer)
+{
+    INDAdapter *adapter = new_adapter(end);
+    INDCompletionQueue *cq;
+    ND_MR_HANDLE region;
+
+    (void)offer;
+    SAY(adapter, RegisterMemory, end->memory, 4096, NULL, &region);
+    child_check(CALL(adapter, CreateCompletionQueue, 16, &cq), end);
+    SAY(cq, Notify, ND_CQ_NOTIFY_ANY, NULL);
+    SAY(cq, GetOverlappedResult, NULL, &(SIZE_T){ 0 }, FALSE);
+}
+
+static void notify1_of_an_unknown_type(struct nd2_end *end, const struct mistake_offer *offer)
+{
+    INDCompletionQueue *cq;
+
+    (void)offer;
+    child_check(CALL(new_adapter(end), CreateCompletionQueue, 16, &cq), end);
+    SAY(cq, Notify, 7, nd_end_fresh(&end->overlapped, end->event));
+    SAY(cq, Resize, 1 << 30);
+}
+
 static void query1_a_small_structure(struct nd2_end *end, const struct mistake_offer *offer)
 {
     ND_ADAPTER_INFO info;
@@ -111,6 +134,23 @@ const struct mistake mistakes_of_arguments1[] = {
         CHECK "INDConnector::Connect, INDConnector 0x*: the destination is 0.0.0.0, which is no "
               "host." ADDRESS,
         "Connect: 0xC00000CC"),
+    CHECKED(no_overlapped1, "version 1: requests without an OVERLAPPED",
+        CHECK "INDAdapter::RegisterMemory, INDAdapter 0x*: its OVERLAPPED is NULL." OVERLAPPED_RULE,
+        "RegisterMemory: ND_INVALID_PARAMETER",
+        CHECK "INDCompletionQueue::Notify, INDCompletionQueue 0x*: its OVERLAPPED is "
+              "NULL." OVERLAPPED_RULE,
+        "Notify: ND_INVALID_PARAMETER",
+        CHECK "INDCompletionQueue::GetOverlappedResult, INDCompletionQueue 0x*: its OVERLAPPED is "
+              "NULL." OVERLAPPED_RULE,
+        "GetOverlappedResult: ND_INVALID_PARAMETER"),
+    CHECKED(notify1_of_an_unknown_type, "version 1: Notify of type 7, Resize above the limit",
+        CHECK "INDCompletionQueue::Notify, INDCompletionQueue 0x*: type 7, and there are "
+              "ND_CQ_NOTIFY_ERRORS (0), ND_CQ_NOTIFY_ANY (1) and ND_CQ_NOTIFY_SOLICITED (2)." FLAGS,
+        "Notify: ND_INVALID_PARAMETER",
+        CHECK
+        "INDCompletionQueue::Resize, INDCompletionQueue 0x*: nEntries is 1073741824, and 1 to "
+        "262080 are possible (MaxCqEntries of the adapter)." LIMIT,
+        "Resize: ND_INVALID_PARAMETER"),
     CHECKED(query1_a_small_structure, "version 1: Query into 16 bytes",
         CHECK "INDAdapter::Query, INDAdapter 0x*: there are 16 bytes, and ND_ADAPTER_INFO has "
               "128." SIZE_RULE,

@@ -44,6 +44,9 @@ static inline void mistake_serve(struct nd2_end *end)
     "limits: what one end asks for, the other has to serve."
 #define ONCE                                                                                       \
     " Rule: a region is registered once. Deregister it first, or make a region for each buffer."
+#define OVERLAPPED_RULE                                                                            \
+    " Rule: a request has an OVERLAPPED. Pass one that lives until the request has ended, with "   \
+    "an event or without."
 #define SIZE_RULE                                                                                  \
     " Rule: a structure has the version and the size of its interface. Set its version, and pass " \
     "its sizeof."
