@@ -2,8 +2,8 @@
 # The parts RETURN VALUE and ERRORS of a page.
 #
 #   learn_codes(HEADERS)          what each code means, of ndstatus.h
-#   learn_common(NAME, TEXTS...)  codes that many calls have: "All requests return ..." of an interface,
-#                                 "all of them return ..." of ndspi.h
+#   learn_common(NAME, TEXTS...)  codes that many calls have: "All requests return ..." of an interface or a part of
+#                                 ndkpi.h, "all of them return ..." of ndspi.h and ndkpi.h
 #   value_blocks(CALL), error_blocks(CALL)    blocks (Pages.pm)
 #
 # A call is { name, result, parameters, brief, marks, returns, interface, base, model, external }: returns and marks are
@@ -21,7 +21,8 @@ my %others = (
     E_NOINTERFACE => 'the object has no such interface', E_POINTER => 'a pointer is NULL',
     E_OUTOFMEMORY => 'out of memory', CLASS_E_CLASSNOTAVAILABLE => 'there is no such class',
     STATUS_INSUFFICIENT_RESOURCES => 'out of memory, or of resources of the device', S_OK => 'done',
-    STATUS_SUCCESS => 'done', 0 => 'done', ENOMEM => 'out of memory', EINVAL => 'an argument is wrong',
+    STATUS_SUCCESS => 'done', 0 => 'done', STATUS_PENDING => 'the completion callback will be called',
+    ENOMEM => 'out of memory', EINVAL => 'an argument is wrong',
     EIO => 'the device failed',
 );
 my %succeeds = map { $_ => 1 }
@@ -39,10 +40,11 @@ sub learn_codes {
 sub learn_common {
     my ($name, @texts) = @_;
     for my $text (@texts) {
-        my ($list) = $text =~ /\b[Aa]ll (?:of them|requests) return (.*?)[.](?= [A-Z]|$)/ or next;
-        my $kind = $text =~ /^"Size query"/ ? 'size_query'
+        my ($end, $list) = $text =~ /\b[Aa]ll (?:of them|requests) return( or end with)? (.*?)[.](?= [A-Z]|$)/ or next;
+        my $kind = $text =~ /^"Size query"/ ? "size_query $name"
+            : $text =~ /^"CC"/ ? 'creates' : $text =~ /^"RC"/ ? 'request'
             : $text =~ /^Methods that create/ ? 'makes' : "requests $name";
-        $common{$kind} = [returned('call', $list)];
+        $common{$kind} = [returned($end ? 'both' : 'call', $list)];
     }
 }
 
@@ -90,14 +92,31 @@ sub all_returns {
     my $marks = $call->{marks};
     my $parameters = join ' ', @{ $call->{parameters} };
 
-    push @returns, @{ $common{"requests $call->{interface}"} // [] } if $marks->{requests};
-    push @returns, @{ $common{size_query} // [] } if $marks->{size_query} && !$call->{model};
+    push @returns, @{ $common{"requests $call->{interface}"} // [] }
+        if $marks->{requests} && !($call->{model} && $call->{interface} eq 'ndkpi.h');
+    my $family = ($call->{interface} // '') eq 'ndkpi.h' ? 'ndkpi.h' : 'ndspi.h';
+    push @returns, @{ $common{"size_query $family"} // [] }
+        if $marks->{size_query} && !$call->{model};
+    for my $kind (grep { $marks->{$_} && !$call->{model} } qw(creates request)) {
+        push @returns, @{ $common{$kind} // [] };
+    }
     if ($marks->{makes} && !$call->{model}) {
         push @returns, grep { my $code = $_->{codes}[0];
             ($code ne 'E_NOINTERFACE' || $parameters =~ /\biid\b/)
                 && ($code ne 'ND_INVALID_HANDLE' || $parameters =~ /\bhOverlappedFile\b/) } @{ $common{makes} };
     }
     my %seen;
+    if (($call->{interface} // '') eq 'ndkpi.h') { # a code may have causes of its own, and those of all
+        my (%told, @merged);
+        for my $return (@returns) {
+            my $key = "$return->{when} @{ $return->{codes} }";
+            my $before = $told{$key};
+            push @merged, $told{$key} = {%$return} unless $before && @{ $return->{codes} };
+            next if !$before || ($return->{text} // '') eq '';
+            $before->{text} = join '; ', grep { ($_ // '') ne '' } $before->{text}, $return->{text};
+        }
+        return @merged;
+    }
     return grep { my $key = "$_->{when} @{ $_->{codes} }"; !@{ $_->{codes} } || !$seen{$key}++ } @returns;
 }
 
@@ -119,6 +138,9 @@ sub value_blocks {
         my $result = ($call->{interface} =~ /^IND2/ ? 'IND2' : 'IND') . 'Overlapped::GetOverlappedResult';
         unshift @rows, ['ND_PENDING', "The request was started. <<$result(3)>> returns how it ended."],
             ['ND_SUCCESS', 'The request ended well' . ($end ? ": $end->{text}" : '') . '.'];
+    } elsif (my ($type) = map { { creates => 'CREATE', request => 'REQUEST' }->{$_} } grep { $marks->{$_} }
+        qw(creates request)) {
+        unshift @rows, ['STATUS_PENDING', "<<NDK_FN_${type}_COMPLETION(3)>> will be called."];
     } elsif (!grep { $_->[0] =~ /SUCCESS|S_OK|^0$|PENDING/ } @rows) {
         my ($as) = grep { $_->{as} } @returns;
         return [p => "That of <<$as->{as}(3)>>."] if $as;

@@ -92,7 +92,7 @@ sub blocks_of {
     my $name = @$names ? join '|', map { quotemeta } @$names : '(?!)';
     my ($open, $before, @blocks) = ('', '');
     for my $line (@$lines) {
-        if ($line =~ /^((?:$name)(?:, (?:$name))*) +((?:in and out|inout|in|out)(?:, optional)?)[:.] ?(.*)/) {
+        if ($line =~ /^((?:$name)(?:, (?:$name))*) +((?:in and out|inout|in|out)(?:, optional)?)(?:[:.;]|$) ?(.*)/) {
             push @blocks, ['parameters'] unless @blocks && $open eq 'parameters';
             push @{ $blocks[-1] }, [$1, $2 . ($3 eq '' ? '' : ": $3")];
             $open = 'parameters';

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Reads a header: what it declares, in its order, each with the comment above it.
 #
-#   read_header(PATH)  { file, preface => [line...], items => [item...] }
+#   read_header(PATH)  { file, preface => [line...], items => [item...], parts => [[TITLE, line...]...] }
 #
 # An item is one of
 #   { kind => 'interface', name, base, comment, methods => [{ name, result, parameters => [...], comment }...] }
@@ -9,7 +9,9 @@
 #   { kind => 'structure' or 'enum', name, text, members, comment }
 #   { kind => 'constants', members, comment }
 #   { kind => 'alias', name, of }, another name of a type
-# Comments are lists of lines. Members are [declaration, comment, value] or, between them, [undef, remark].
+# A comment that begins with a rule of "=" begins a part of the header: its title, and what holds for all that follows;
+# items have the part as `part`. Comments are lists of lines. Members are [declaration, comment, value] or, between
+# them, [undef, remark].
 package Headers;
 use strict;
 use warnings;
@@ -144,13 +146,17 @@ sub read_header {
     my $text = text_of($path);
     my ($file) = $path =~ m{([^/]+)$};
     my %header = (file => $file, items => []);
-    my ($comment, $section) = ([], '');
+    my ($comment, $section, $part) = ([], '');
 
     while ((pos($text) // 0) < length $text) {
         if ($text =~ m{\G\s*?/\*(.*?)\*/[ \t]*\n?}gcs) {
             my $lines = comment_lines($1);
             next if "@$lines" =~ /^clang-format|^SPDX/;
             $header{preface} //= $lines if "@$lines" =~ /^\Q$file\E - /;
+            if ($lines->[0] =~ /^=+$/) {
+                push @{ $header{parts} }, $part = [@$lines[1 .. $#$lines]];
+                next;
+            }
             $section = $lines->[0] if "@$lines" =~ /^[a-z ]+$/;
             $comment = $lines;
             next;
@@ -166,7 +172,8 @@ sub read_header {
                 unless $last && $last->{kind} eq 'constants' && !$last->{text} && !@$comment;
             push @{ $last->{members} }, $item;
         } elsif ($item) {
-            push @{ $header{items} }, { comment => $comment, section => $section, file => $file, %$item };
+            push @{ $header{items} }, { comment => $comment, section => $section, part => $part, file => $file,
+                %$item };
         }
         $comment = [];
     }

@@ -154,16 +154,42 @@ sub verbs_counterpart {
     return ($function->{section} eq 'connection manager' ? 'rdma_' : 'ibv_') . $rest;
 }
 
-# A function of NDKPI, with its comment as it is: what "CC" and "RC" there mean is said on the page of the header.
+# A type of functions of NDKPI. Its comment may say "as NDK_FN_OTHER". What holds for all of them is said on the page of
+# the header.
 sub ndk_page {
     my ($function) = @_;
-    my $parsed = parse_comment($function->{comment}, parameter_names($function->{parameters}), 1);
-    my @blocks = description($parsed);
+    my $parsed = parse_comment($function->{comment}, parameter_names($function->{parameters}));
+    my $parameters = join ' ', @{ $function->{parameters} };
+    my $text = join ' ', @{ $function->{comment} };
+    my ($model) = $text =~ /\b[Aa]s (?:of )?(NDK_FN_\w+)/;
+    my $marks = $parsed->{marks};
+    my @blocks = ([p => capital("$parsed->{brief}.")], description($parsed));
 
-    push @blocks, [p => "What CC, RC and size query mean, and what holds for all functions: <<ndkpi.h(3)>>."]
-        if grep { $parsed->{marks}{$_} } qw(creates request size_query);
+    $marks->{size_query} = 1 if $text =~ /\bsize query\b/;
+    $marks->{requests} = 1 if $parameters =~ /^\w+ \*\w+ PVOID RequestContext\b/;
+    push @blocks, common_parameters({ comment => $function->{part} }, $function) if $marks->{requests};
+    push @blocks, [p => 'It is to be called at PASSIVE_LEVEL.'] if $marks->{passive};
+    push @blocks, [p => $marks->{optional} ? 'RequestCompletion may be NULL if it ends without it.'
+        : 'It may end later, by its callback.'] if $marks->{creates} || $marks->{request};
+    push @blocks, [p => 'The length is the room on entry, and the size used or needed on return.']
+        if $marks->{size_query};
+    my %call = (%$function, marks => $marks, returns => $parsed->{returns}, brief => $parsed->{brief},
+        model => $model, interface => 'ndkpi.h');
     add($function, name => $function->{name}, group => $function->{file}, brief => title_of($parsed->{brief}),
-        synopsis => [[code => $function->{text}]], parts => [['DESCRIPTION', @blocks]], see => [$function->{file}]);
+        synopsis => [[code => $function->{text}]], see => [$function->{file}, 'ndkpi.h'],
+        parts => [['DESCRIPTION', @blocks],
+            ['RETURN VALUE', value_blocks(\%call)], ['ERRORS', error_blocks(\%call)]]);
+}
+
+# The functions of a table are found under their names: the first of each name, of those that several tables have.
+sub name_functions {
+    my %named;
+    for my $table (@_) {
+        for my $member (@{ $table->{members} }) {
+            my ($type, $name) = ($member->[0] // '') =~ /^((?:NDK_FN|PFN_WSK)_\w+) (\w+)$/ or next;
+            push @{ $page{$type}{aliases} }, $name unless $named{$name}++;
+        }
+    }
 }
 
 sub function_page {
@@ -264,6 +290,10 @@ sub header_page {
     my @constants = map { constants_part($_) } grep { $_->{kind} eq 'constants' } @{ $header->{items} };
     @constants = grep { $_->[0] eq 'p' || @$_ > 1 } @constants;
     push @parts, ['CONSTANTS', @constants] if @constants;
+    for my $part (grep { @$_ > 1 } @{ $header->{parts} // [] }) {
+        my ($title, @lines) = @$part;
+        push @parts, [uc($title =~ s/:.*//r), description(parse_comment(\@lines, [], 1))];
+    }
     $parts[0] = ['DESCRIPTION', [p => capital("$brief.")]] unless @{ $parts[0] } > 1;
     add({ kind => 'header', file => $file }, name => $file, group => '', brief => $brief, synopsis => [],
         parts => \@parts, see => []);
@@ -304,6 +334,7 @@ sub pages_of {
     for my $header (grep { $wanted->{ $_->{file} } } @$headers) {
         my $parsed = parse_comment($header->{preface}, []);
         learn_common($header->{file}, map { my ($kind, @rest) = @$_; @rest } @{ $parsed->{blocks} });
+        learn_common($header->{file}, join ' ', @$_) for @{ $header->{parts} // [] };
         push @items, @{ $header->{items} };
     }
     $interface{ $_->{name} } = $_ for grep { $_->{kind} eq 'interface' } @items;
@@ -328,6 +359,7 @@ sub pages_of {
             $alias{ $item->{name} } = $item->{of};
         }
     }
+    name_functions(grep { $_->{kind} eq 'structure' } @items);
     push @{ $page{ $alias{$_} }{aliases} }, $_ for grep { $page{ $alias{$_} } } sort keys %alias;
     show_callbacks(\%callbacks);
     list_methods($_) for grep { $_->{kind} eq 'interface' } values %page;

@@ -15,12 +15,12 @@
  * - "CC": CreateCompletion and RequestContext, both in. The function returns STATUS_SUCCESS with the object stored, or
  *   STATUS_PENDING, or a failure; after STATUS_PENDING, and only then, CreateCompletion is called once, perhaps before
  *   the function has returned, with status and object, and nothing is stored. The object is the caller's until its
- *   close function. Each of these may also fail with STATUS_INSUFFICIENT_RESOURCES, in the call or in the callback, and
- *   with STATUS_DEVICE_REMOVED: the device is gone. STATUS_INVALID_PARAMETER: no place for the object.
+ *   close function. All of them return or end with STATUS_INSUFFICIENT_RESOURCES; STATUS_DEVICE_REMOVED: the device is
+ *   gone; STATUS_INVALID_PARAMETER: no place for the object.
  * - "RC": RequestCompletion and RequestContext, both in: the same with a status alone.
  * - A completion callback may be NULL if the call can end without it.
- * - "Size query": the length is in: room of the buffer, out: size used or needed. STATUS_BUFFER_TOO_SMALL: the room is
- *   less than what is needed. STATUS_INVALID_PARAMETER: no place for the length.
+ * - "Size query": the length is in: room of the buffer, out: size used or needed. All of them return
+ *   STATUS_BUFFER_TOO_SMALL: the room is less than what is needed; STATUS_INVALID_PARAMETER: no place for the length.
  * - Arguments stay the caller's, and are read during the call only, unless the function says otherwise.
  * - The caller serialises calls that post to one queue, and the calls of one completion queue that take results or arm.
  *   Everything else may overlap, NdkFlush and the close of a connector with posting too.
@@ -438,7 +438,7 @@ typedef VOID (*NDK_FN_ARM_CQ)(NDK_CQ *pNdkCq, ULONG Type);
  */
 typedef ULONG (*NDK_FN_GET_CQ_RESULTS)(NDK_CQ *pNdkCq, NDK_RESULT Results[], ULONG nResults);
 
-/* The same with the kind of request and its output. Since 1.2. */
+/* Takes results as NDK_FN_GET_CQ_RESULTS, with the kind of request and its output. Since 1.2. */
 typedef ULONG (*NDK_FN_GET_CQ_RESULTS_EX)(NDK_CQ *pNdkCq, NDK_RESULT_EX Results[], ULONG nResults);
 
 /*
@@ -473,15 +473,13 @@ struct _NDK_CQ {
  *
  * What requests take: RequestContext (in: given back with the result), pSgl and nSge (in: local memory; the array is
  * read during the call only; the memory is the library's until the result), Flags (in: NDK_OP_FLAG_*; others are not
- * looked at). None returns STATUS_PENDING. All return
- *   STATUS_SUCCESS                 queued, and one result will come, unless it is silent and succeeds
- *   STATUS_CONNECTION_INVALID      not connected; of a Receive: not connected any more, or flushed
- *   STATUS_ACCESS_VIOLATION        an entry's token names nothing, or what it names does not have the memory
- *   STATUS_INVALID_PARAMETER       entries, but no list; an object of another protection domain or type
- *   STATUS_DATA_OVERRUN            more entries than the queue pair's limit
- *   STATUS_INVALID_BUFFER_SIZE     more bytes than the adapter's limit, or than InlineDataSize
- *   STATUS_INSUFFICIENT_RESOURCES  the queue is full: take results
- * A request refused in the call changes nothing and makes no result.
+ * looked at). None returns STATUS_PENDING. All requests return STATUS_SUCCESS: queued, and one result will come, unless
+ * it is silent and succeeds; STATUS_CONNECTION_INVALID: not connected; of a Receive: not connected any more, or
+ * flushed; STATUS_ACCESS_VIOLATION: an entry's token names nothing, or what it names does not have the memory;
+ * STATUS_INVALID_PARAMETER: entries, but no list; an object of another protection domain or type; STATUS_DATA_OVERRUN:
+ * more entries than the queue pair's limit; STATUS_INVALID_BUFFER_SIZE: more bytes than the adapter's limit, or than
+ * InlineDataSize; STATUS_INSUFFICIENT_RESOURCES: the queue is full, so take results. A request refused in the call
+ * changes nothing and makes no result.
  *
  * A result's status is STATUS_SUCCESS; STATUS_CANCELLED: flushed; STATUS_BUFFER_OVERFLOW: of a Receive that was too
  * short; STATUS_ACCESS_VIOLATION: a right or token, here or at the peer; STATUS_REMOTE_RESOURCES: of a Read, a right,
@@ -496,13 +494,13 @@ struct _NDK_CQ {
  */
 typedef VOID (*NDK_FN_FLUSH)(NDK_QP *pNdkQp);
 
-/* The message fills the peer's oldest Receive. With NDK_OP_FLAG_INLINE there may be any number of entries. */
+/* Sends a message, which fills the peer's oldest Receive. NDK_OP_FLAG_INLINE: there may be any number of entries. */
 typedef NTSTATUS (*NDK_FN_SEND)(
     NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge, ULONG Flags);
 
 /*
- * The same, and invalidates at the peer, before that sees its Receive complete. The peer must expect it; a token that
- * it cannot invalidate ends the connection. Its result has the type of a Send. Since 1.2.
+ * Sends a message as NDK_FN_SEND, and invalidates a token at the peer, before that sees its Receive complete. The peer
+ * must expect it; a token that it cannot invalidate ends the connection. Its result has the type of a Send. Since 1.2.
  * RemoteToken  in: of a window or fast-registered region of the peer's
  */
 typedef NTSTATUS (*NDK_FN_SEND_AND_INVALIDATE)(NDK_QP *pNdkQp, PVOID RequestContext,
@@ -556,7 +554,7 @@ typedef NTSTATUS (*NDK_FN_INVALIDATE)(
 typedef NTSTATUS (*NDK_FN_READ)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
     ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
 
-/* Stores there. The peer gets no result. */
+/* Stores at RemoteAddress, which RemoteToken grants as for NdkRead. The peer gets no result. */
 typedef NTSTATUS (*NDK_FN_WRITE)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
     ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
 
@@ -748,7 +746,7 @@ typedef NTSTATUS (*NDK_FN_CONNECT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     CONST PVOID pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
 
-/* RC. The same from the address of a shared endpoint (in); none of the codes about the local address. */
+/* RC. As NDK_FN_CONNECT, from the address of a shared endpoint (in); none of the codes about the local address. */
 typedef NTSTATUS (*NDK_FN_CONNECT_WITH_SHARED_ENDPOINT)(NDK_CONNECTOR *pNdkConnector,
     NDK_QP *pNdkQp, NDK_SHARED_ENDPOINT *pNdkSharedEndpoint, CONST PSOCKADDR pDestAddress,
     ULONG DestAddressLength, ULONG InboundReadLimit, ULONG OutboundReadLimit,
@@ -765,7 +763,7 @@ typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent, PVOID DisconnectEventContext,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* RC. The same; the callback gets the reason. Since 2.1. */
+/* RC. As NDK_FN_COMPLETE_CONNECT; the callback gets the reason. Since 2.1. */
 typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT_EX)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent, PVOID DisconnectEventContext,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
@@ -787,7 +785,7 @@ typedef NTSTATUS (*NDK_FN_ACCEPT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     PVOID DisconnectEventContext, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
 
-/* RC. The same; the callback gets the reason. Since 2.1. */
+/* RC. As NDK_FN_ACCEPT; the callback gets the reason. Since 2.1. */
 typedef NTSTATUS (*NDK_FN_ACCEPT_EX)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     ULONG InboundReadLimit, ULONG OutboundReadLimit, CONST PVOID pPrivateData,
     ULONG PrivateDataLength, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent,
@@ -824,7 +822,7 @@ typedef NTSTATUS (*NDK_FN_GET_CONNECTION_DATA)(NDK_CONNECTOR *pNdkConnector,
 typedef NTSTATUS (*NDK_FN_GET_LOCAL_ADDRESS)(
     NDK_CONNECTOR *pNdkConnector, SOCKADDR *pAddress, ULONG *pAddressLength);
 
-/* The same of the peer's address, known from NdkConnect or the request on. */
+/* The peer's address, as NDK_FN_GET_LOCAL_ADDRESS; known from NdkConnect or the request on. */
 typedef NTSTATUS (*NDK_FN_GET_PEER_ADDRESS)(
     NDK_CONNECTOR *pNdkConnector, SOCKADDR *pAddress, ULONG *pAddressLength);
 
@@ -837,7 +835,7 @@ typedef NTSTATUS (*NDK_FN_GET_PEER_ADDRESS)(
 typedef NTSTATUS (*NDK_FN_DISCONNECT)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* In no table, so not provided. RC. Abortive in: do not wait for the peer. */
+/* In no table, so not provided. As NDK_FN_DISCONNECT; Abortive in: do not wait for the peer. */
 typedef NTSTATUS (*NDK_FN_DISCONNECT_EX)(NDK_CONNECTOR *pNdkConnector, BOOLEAN Abortive,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 

@@ -23,7 +23,7 @@ extern "C" {
 typedef VOID WSK_CLIENT, *PWSK_CLIENT;
 
 /*
- * Opens the adapter of a network interface. Passive: it blocks.
+ * Opens the adapter of a network interface. Passive. It blocks.
  * Client        in: the client
  * NdkVersion    in: major version, and the lowest minor version that will do
  * IfIndex       in: the interface

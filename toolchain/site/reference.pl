@@ -7,7 +7,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../../docs/man";
-use Public qw(site_pages);
+use Public qw(public_pages);
 
 my ($root, $folder) = @ARGV;
 my %page; # by name
@@ -113,6 +113,6 @@ sub write_program {
 }
 
 mkdir "$folder/$_" for qw(reference programs);
-write_reference(site_pages($root));
+write_reference(public_pages($root));
 my @folders = map { "$root/$_" } qw(docs/man ndspi ndperf ndk samples softrdma);
 write_program($_) for map { chomp; $_ } `find @folders -name '*.[17]'`;
