@@ -35,11 +35,13 @@ offered()
         COMPREPLY=(); "$function" "$2" - "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$completions/$1" "$1"
 }
 
-[ "$(zsh -f -c 'fpath=("$1" $fpath); autoload -U compinit; compinit -u -D; print $_comps[ndinfo] $_comps[smbdcopy]' \
-    - "$work/share/zsh/site-functions")" = "_ndspi _ndspi" ] || wrong "zsh does not find its completion"
-zsh -n "$work/share/zsh/site-functions/_ndspi" || wrong "zsh cannot read its completion"
-
-zsh_offers=$(< "$work/share/zsh/site-functions/_ndspi")
+zsh_functions=$work/share/zsh/site-functions
+[ "$(zsh -f -c 'fpath=("$1" $fpath); autoload -U compinit; compinit -u -D
+    print $_comps[ndinfo] $_comps[smbdcopy] $_comps[softrdma-run]' - "$zsh_functions")" = \
+    "_ndspi _ndspi _softrdma-run" ] || wrong "zsh does not find its completions"
+for file in "$zsh_functions"/_*; do
+    zsh -n "$file" || wrong "zsh cannot read ${file##*/}"
+done
 for program in "$work"/bin/*; do
     name=${program##*/}
     page=$man/man1/$name.1
@@ -50,6 +52,7 @@ for program in "$work"/bin/*; do
     ndring|ndhalo|ndalltoall|ndlatency) continue ;; # usage: ndmpirun ...
     esac
     [ -n "${options[$name]}" ] || [ "$name" = ndadapterinfo ] || wrong "$name -h names no option"
+    zsh_offers=$(cat "$zsh_functions/_$name" 2> /dev/null || cat "$zsh_functions/_ndspi")
     bash_offers=
     [ ! -e "$completions/$name" ] || bash_offers=$(offered "$name")
     for option in ${options[$name]}; do

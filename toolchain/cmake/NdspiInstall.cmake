@@ -62,7 +62,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
     FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN man EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# A shell looks for completions under the name of the program. Those of one package are links to one file of it.
+# bash looks for completions under the name of the program: those of one package are links to one file of it. zsh finds
+# programs by the first line of a file: each package has one.
 set(completions ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 set(alone softrdma-run)
 if(TARGET ndspi_wine_unix)
@@ -71,8 +72,10 @@ endif()
 foreach(program ndinfo ${alone})
     install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/ndspi.bash DESTINATION ${completions} RENAME ${program})
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/_ndspi
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+foreach(program ndspi ${alone})
+    install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/_${program}
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endforeach()
 foreach(program ndadapterinfo ndstat ndmpirun ndring ndhalo ndalltoall ndlatency ndpingpong nd1pingpong ndrpingpong
         ndcat smbdcopy ndk_host ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw
         nd_connect)
