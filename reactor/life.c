@@ -2,10 +2,10 @@
 /* life.c - the reactor's life: it is made with its first source or lent thread, and anew in the child of a fork. */
 #include "reactor/internal.h"
 
+#include "util/fork.h"
 #include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -79,19 +79,8 @@ int reactor_add(struct reactor_source *source, uint32_t events)
 
 /* fork: the child has none of the parent's threads, and its descriptors are the parent's */
 
-static void fork_begin(void)
+static void forked_locked(void)
 {
-    lock_acquire(&reactor.lock);
-}
-
-static void fork_end(void)
-{
-    lock_release(&reactor.lock);
-}
-
-static void fork_child(void)
-{
-    lock_release(&reactor.lock);
     if (reactor.open) {
         close(reactor.set_fd);
         close(reactor.kick_fd);
@@ -120,7 +109,4 @@ static void fork_child(void)
     reactor_waiters_forked();
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(fork_begin, fork_end, fork_child);
-}
+FORK_ROW(.place = LOCK_REACTOR, .lock = &reactor.lock, .child = forked_locked);

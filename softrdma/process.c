@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * process.c - the child of a fork: none of the parent's objects works there, and the child can open the device anew.
- * Each file with globals resets them by a handler of its own (SRD_AT_FORK).
+ * Each file with globals resets them (FORK_CHILD).
  */
 #include "softrdma/process.h"
+
+#include "util/fork.h"
 
 unsigned srd_generation;
 
@@ -12,4 +14,4 @@ static void forked(void)
     srd_generation++;
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);

@@ -3,6 +3,7 @@
 #include "util/log.h"
 
 #include "util/clock.h"
+#include "util/fork.h"
 #include "util/outlet.h"
 #include "util/settings.h"
 #include "util/thread.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,6 +274,8 @@ static void forked(void)
         atomic_store(&limit->left_out, 0); /* the parent's, which writes the sum */
 }
 
+FORK_CHILD(forked);
+
 /* A line of a place was left out, the counted one of those since the last sum. */
 static void leave_out(struct log_limit *limit, enum log_level level, enum log_topic topic,
     const char *format, unsigned counted)
@@ -305,11 +307,6 @@ bool log_limit_passes_now_(struct log_limit *limit, enum log_level level, enum l
     leave_out(limit, level, topic, format, atomic_load(&limit->left_out));
     errno = error;
     return false;
-}
-
-__attribute__((constructor(200))) static void sums_start(void)
-{
-    pthread_atfork(NULL, NULL, forked);
 }
 
 __attribute__((destructor)) static void sums_end(void)

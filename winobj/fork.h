@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.h - what each part of winobj does around a fork; fork.c calls it. */
+/* fork.h - what each part of winobj does in the child of a fork; fork.c calls it. */
 #ifndef WINOBJ_FORK_H
 #define WINOBJ_FORK_H
 
-#include "util/lock.h"
+#include "util/fork.h"
 
-/*
- * Has fork.c hold a lock over the fork. For those under which no other is taken and nothing is waited for: they are
- * taken in any order.
- */
-#define WIN_HELD_OVER_FORK(held)                                                                   \
-    static struct lock *const held##_over_fork __attribute__((section("win_fork_locks"), used)) =  \
-        &(held)
+/* Has a lock held over the fork: one under which no other is taken. */
+enum { WIN_FORK_LEAF = LOCK_WIN_RING + 1 };
+#define WIN_HELD_OVER_FORK(held) FORK_HOLDS(&(held), WIN_FORK_LEAF)
 
-/* Hold the part's lock over the fork, so that the child finds consistent state. */
-void win_callbacks_fork_begin(void);
-void win_callbacks_fork_end(void);
-void win_dispatch_fork_begin(void);
-void win_dispatch_fork_end(void);
-void win_handles_fork_begin(void);
-void win_handles_fork_end(void);
-void win_parcels_fork_begin(void);
-void win_parcels_fork_end(void);
-void win_inherit_fork_begin(void);
-void win_inherit_fork_end(void);
-void win_heaps_fork_begin(void);
-void win_heaps_fork_end(void);
-void win_ring_fork_begin(void);
-void win_ring_fork_end(void);
-
-/* Run in the child, after the lock is released. */
+/* Run in the child, when all locks are released. */
 void win_addresses_forked(void);
 void win_blocked_forked(void);
 void win_results_forked(void);

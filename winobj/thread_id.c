@@ -2,7 +2,8 @@
 /* thread_id.c - the number of the calling thread, asked of the kernel once; the values that stand for the caller. */
 #include <windows.h>
 
-#include <pthread.h>
+#include "util/fork.h"
+
 #include <unistd.h>
 
 static _Thread_local DWORD self_id;
@@ -31,7 +32,4 @@ static void renew_id(void)
     self_id = 0;
 }
 
-__attribute__((constructor(200))) static void thread_id_load(void)
-{
-    pthread_atfork(NULL, NULL, renew_id);
-}
+FORK_CHILD(renew_id);

@@ -7,6 +7,8 @@
 #include "ndspi/check/pending.h"
 #include "ndspi/check/request.h"
 
+#include "util/fork.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -189,16 +191,6 @@ __attribute__((destructor)) static void report_living(void)
 
 /* ---- the process forks ---- */
 
-static void fork_begin(void)
-{
-    lock_acquire(&nd_check_lock);
-}
-
-static void fork_end(void)
-{
-    lock_release(&nd_check_lock);
-}
-
 /* The child has the thread that forked, and none of the others. */
 static void forget_threads_locked(struct nd_checked *checked)
 {
@@ -213,7 +205,7 @@ static void forget_threads_locked(struct nd_checked *checked)
 }
 
 /* Clears what the parent's objects wait for: the parent's own checker watches that. */
-static void forked_locked(const struct list_head *objects)
+static void forget_waits_locked(const struct list_head *objects)
 {
     list_for_each (objects, node) {
         struct nd_checked *checked = list_entry(node, struct nd_checked, link);
@@ -226,18 +218,14 @@ static void forked_locked(const struct list_head *objects)
     }
 }
 
-static void fork_child(void)
+static void forked_locked(void)
 {
     nd_check_watch_forked_locked();
-    forked_locked(&all.living);
-    forked_locked(&all.dead);
-    lock_release(&nd_check_lock);
+    forget_waits_locked(&all.living);
+    forget_waits_locked(&all.dead);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(fork_begin, fork_end, fork_child);
-}
+FORK_ROW(.place = LOCK_CHECK, .lock = &nd_check_lock, .child = forked_locked);
 
 /* ---- calls ---- */
 

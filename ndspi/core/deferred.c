@@ -2,6 +2,7 @@
 #include "ndspi/core/deferred.h"
 
 #include "reactor/again.h"
+#include "util/fork.h"
 #include "util/log.h"
 #include "util/thread.h"
 
@@ -76,10 +77,7 @@ static void forked(void)
     again = (struct reactor_again){ 0 };
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+FORK_CHILD(forked);
 
 void nd_defer(struct nd_deferred *job)
 {

@@ -5,14 +5,14 @@
  */
 #include "ndspi/verbs/verbs.h"
 
-#include "util/held_over_fork.h"
+#include "util/fork.h"
 
 #include <errno.h>
 
 /* Over libibverbs' own lock, which a fork in that call would leave taken in the child. */
 static struct lock listing_lock = LOCK_INIT(LOCK_RDMA_CORE, "rdma-core's list of devices");
 
-LOCK_HELD_OVER_FORK(&listing_lock)
+FORK_HOLDS(&listing_lock, LOCK_RDMA_CORE);
 
 static struct ibv_device **list_devices(int *num_devices)
 {

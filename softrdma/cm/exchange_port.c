@@ -2,7 +2,7 @@
 /* exchange_port.c - the ports that numbers of queue pairs name, and the channel for events of the ids behind them. */
 #include "softrdma/cm/exchange.h"
 
-#include "softrdma/process.h"
+#include "util/fork.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void forked(void)
     atomic_store_explicit(&hub.channel, NULL, memory_order_relaxed);
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);
 
 /* Events are there, or were until their id was destroyed. */
 static void on_run(struct reactor_source *source, enum reactor_how how)

@@ -9,6 +9,7 @@
 
 #include "softrdma/absent.h"
 #include "softrdma/process.h"
+#include "util/fork.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static void forked(void)
     list_init(&awaited.ids);
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);
 
 void srd_id_await(struct srd_id *id)
 {

@@ -3,7 +3,7 @@
 #include "softrdma/cm/order.h"
 
 #include "softrdma/cm/id.h"
-#include "softrdma/process.h"
+#include "util/fork.h"
 
 static struct {
     struct lock lock; /* LOCK_SRD_ORDER */
@@ -98,4 +98,4 @@ static void forked(void)
     list_init(&order.waiting);
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);

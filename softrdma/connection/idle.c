@@ -14,6 +14,7 @@
 #include "softrdma/process.h"
 #include "softrdma/queues/qp.h"
 #include "util/clock.h"
+#include "util/fork.h"
 #include "util/lock_ask.h"
 
 /* Looked at in a row, before the thread goes on; the rest a millisecond later. */
@@ -170,4 +171,4 @@ static void forked(void)
     busy.timer_added = false;
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);

@@ -8,6 +8,7 @@
 #include "softrdma/memory/dma.h"
 #include "softrdma/memory/memory.h"
 #include "softrdma/queues/qp.h"
+#include "util/fork.h"
 #include "util/log.h"
 #include "util/once.h"
 #include "util/settings.h"
@@ -130,7 +131,7 @@ static void forked(void)
     }
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);
 
 /* Those that the environment names, or the usual one. Returns 0 or ENOMEM. */
 static int name_devices(void)

@@ -4,6 +4,7 @@
 
 #include "softrdma/process.h"
 #include "util/clock.h"
+#include "util/fork.h"
 #include "util/lock.h"
 
 #include <sched.h>
@@ -192,4 +193,4 @@ static void forked(void)
     atomic_store(&patience.looking, false);
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);

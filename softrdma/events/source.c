@@ -12,6 +12,7 @@
 #include "softrdma/events/patience.h"
 #include "softrdma/process.h"
 #include "util/clock.h"
+#include "util/fork.h"
 #include "util/lock.h"
 #include "util/log.h"
 
@@ -489,4 +490,4 @@ static void forked(void)
     in_background = false;
 }
 
-SRD_AT_FORK(forked)
+FORK_CHILD(forked);

@@ -2,7 +2,7 @@
 /* close.c - see close.h. The thread ends when all are closed. */
 #include "softrdma/share/close.h"
 
-#include "util/held_over_fork.h"
+#include "util/fork.h"
 #include "util/list.h"
 #include "util/lock.h"
 #include "util/thread.h"
@@ -25,7 +25,7 @@ static struct lock lock = LOCK_INIT(LOCK_SRD_CLOSE, "softrdma closes");
 static struct list_head all = { { &all.n, &all.n } };
 static int count;     /* of those, and the one being closed */
 static pid_t process; /* that has the thread; 0: none has. The child of a fork has none */
-LOCK_HELD_OVER_FORK(&lock)
+FORK_HOLDS(&lock, LOCK_SRD_CLOSE);
 
 /* The next one; NULL: the thread is to end. */
 static struct closing *next(void)

@@ -44,14 +44,6 @@ void ring_cancel(struct ring_op *op)
     (void)op;
 }
 
-void win_ring_fork_begin(void)
-{
-}
-
-void win_ring_fork_end(void)
-{
-}
-
 void win_ring_forked(void)
 {
 }

@@ -42,6 +42,8 @@ static struct {
     bool asked; /* NDSPI_FILES=uring: warn if there is no ring */
 } ring = { .lock = LOCK_INIT(LOCK_WIN_RING, "io_uring") };
 
+FORK_ROW(.place = LOCK_WIN_RING, .lock = &ring.lock);
+
 /* ---- completions ---- */
 
 static void reap_locked(struct list_head *ended)
@@ -297,16 +299,6 @@ void ring_cancel(struct ring_op *op)
 }
 
 /* ---- fork ---- */
-
-void win_ring_fork_begin(void)
-{
-    lock_acquire(&ring.lock);
-}
-
-void win_ring_fork_end(void)
-{
-    lock_release(&ring.lock);
-}
 
 /* The child does not map the ring's memory, and its descriptor is closed: reads in flight are the parent's. */
 void win_ring_forked(void)

@@ -33,6 +33,7 @@ static void (*_Atomic offered)(void);
 
 /* Free slots, oldest first, so that a generation is used again as late as possible. */
 static struct lock table_lock = LOCK_INIT(LOCK_WIN_HANDLES, "handle table");
+FORK_ROW(.place = LOCK_WIN_HANDLES, .lock = &table_lock);
 static uint32_t *free_ring;
 static uint32_t free_capacity, free_head, free_count, slot_count;
 
@@ -481,16 +482,6 @@ int WinLinuxGetDescriptor(HANDLE handle)
     if (object)
         win_object_unref(object);
     return fd;
-}
-
-void win_handles_fork_begin(void)
-{
-    lock_acquire(&table_lock);
-}
-
-void win_handles_fork_end(void)
-{
-    lock_release(&table_lock);
 }
 
 void win_handles_forked(void)

@@ -304,15 +304,17 @@ HLOCAL WINAPI LocalFree(HLOCAL memory)
 }
 
 /* The heaps' own locks; that of their list is held. */
-void win_heaps_fork_begin(void)
+static void hold_heaps(void)
 {
     list_for_each (&heaps, node)
         while (!lock_try(&list_entry(node, struct heap, link)->lock))
             sched_yield();
 }
 
-void win_heaps_fork_end(void)
+static void drop_heaps(void)
 {
     list_for_each (&heaps, node)
         lock_release(&list_entry(node, struct heap, link)->lock);
 }
+
+FORK_ROW(.place = WIN_FORK_LEAF + 1, .prepare = hold_heaps, .parent = drop_heaps);

@@ -139,9 +139,7 @@ void names_wait_look(int wait);
 /* woken is called, without any lock, when a wait of this process may have ended. */
 void names_set_woken(void (*woken)(void));
 
-/* The child of a fork is one more process with these handles. begin and end: the lock over the fork. */
-void names_fork_begin(void);
-void names_fork_end(void);
+/* The child of a fork is one more process with these handles. */
 void names_forked(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "winobj/names/space.h"
 
 #include "util/file_size.h"
+#include "util/fork.h"
 #include "util/lock.h"
 #include "util/log.h"
 
@@ -22,6 +23,7 @@ struct names_self names_self = { .slot = -1, .fd = -1, .voice = -1 };
 #define self names_self
 
 static struct lock lock = LOCK_INIT(LOCK_WIN_NAMES, "names");
+FORK_ROW(.place = LOCK_WIN_NAMES, .lock = &lock);
 static unsigned long name_space; /* of process numbers; they mean nothing in another */
 
 static bool fail(int error)
@@ -258,16 +260,6 @@ void names_leave(void)
     self.space->processes[self.slot].used = 0;
     slot_lock(self.slot, F_SETLK, F_UNLCK);
     self.slot = -1;
-}
-
-void names_fork_begin(void)
-{
-    lock_acquire(&lock);
-}
-
-void names_fork_end(void)
-{
-    lock_release(&lock);
 }
 
 void names_forked(void)

@@ -37,6 +37,7 @@ struct guest {
 
 /* Only the thread uses them; it holds the lock to change what the child of a fork frees. */
 static struct lock lock = LOCK_INIT(LOCK_WIN_PARCELS, "parcels");
+FORK_ROW(.place = LOCK_WIN_PARCELS, .lock = &lock);
 static struct guest guests[GUESTS];
 static int listener = -1;
 static int spare =
@@ -219,16 +220,6 @@ static void offered(void)
 {
     if (!atomic_load_explicit(&tried, memory_order_relaxed) && !atomic_exchange(&tried, true))
         begin_listening(LOG_INFO);
-}
-
-void win_parcels_fork_begin(void)
-{
-    lock_acquire(&lock);
-}
-
-void win_parcels_fork_end(void)
-{
-    lock_release(&lock);
 }
 
 /* The parent's thread does not run in the child. */

@@ -33,6 +33,7 @@ struct win_keeper {
 
 static struct lock lock =
     LOCK_INIT(LOCK_WIN_INHERIT, "inherited objects"); /* guards the list, and other */
+FORK_ROW(.place = LOCK_WIN_INHERIT, .lock = &lock);
 static struct list_head keepers = { { &keepers.n, &keepers.n } };
 
 static void keeper_free(struct reactor_source *source)
@@ -356,16 +357,6 @@ void win_inherit_free(struct win_inheritance *in)
     free(in->objects);
     free(in->variables);
     free(in->started);
-}
-
-void win_inherit_fork_begin(void)
-{
-    lock_acquire(&lock);
-}
-
-void win_inherit_fork_end(void)
-{
-    lock_release(&lock);
 }
 
 /* The new processes are the parent's to wait for; an end that this one had would look like theirs there. */

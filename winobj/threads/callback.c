@@ -2,10 +2,10 @@
 /* callback.c - callbacks of timers and registered waits, and their end (callback.h). */
 #include "winobj/threads/callback.h"
 
-#include "winobj/fork.h"
 #include "winobj/threads/pool.h"
 #include "winobj/waits/dispatch.h"
 
+#include "util/fork.h"
 #include "util/lock.h"
 #include "util/once.h"
 
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 static struct lock callbacks_lock = LOCK_INIT(LOCK_WIN_FILE, "callbacks");
+FORK_ROW(.place = LOCK_WIN_FILE, .lock = &callbacks_lock);
 static struct once binding_once = ONCE_INIT;
 static PTP_IO binding; /* of all of them; the OVERLAPPED is the object */
 static _Thread_local struct win_callback *running;
@@ -277,14 +278,4 @@ void win_callback_forked(struct win_object *object)
     if (callback->closed && !callback->over && callback->owner)
         callback->owner->timers--;
     callback->over = callback->closed;
-}
-
-void win_callbacks_fork_begin(void)
-{
-    lock_acquire(&callbacks_lock);
-}
-
-void win_callbacks_fork_end(void)
-{
-    lock_release(&callbacks_lock);
 }

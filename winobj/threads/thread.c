@@ -12,6 +12,7 @@
 #include "winobj/threads/thread_object.h"
 #include "winobj/waits/mutex.h"
 
+#include "util/fork.h"
 #include "util/futex.h"
 #include "util/lock.h"
 #include "util/once.h"
@@ -408,10 +409,7 @@ static void renew_id(void)
         atomic_store_explicit(&self->id, (DWORD)gettid(), memory_order_release);
 }
 
-__attribute__((constructor(200))) static void thread_load(void)
-{
-    pthread_atfork(NULL, NULL, renew_id);
-}
+FORK_CHILD(renew_id);
 
 DWORD WINAPI GetCurrentProcessId(void)
 {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 struct lock win_dispatcher = LOCK_INIT(LOCK_WIN_OBJECT, "dispatcher");
+FORK_ROW(.place = LOCK_WIN_OBJECT, .lock = &win_dispatcher);
 
 void win_waitable_init(struct win_waitable *waitable, enum win_waitable_kind kind, bool signalled)
 {
@@ -456,14 +457,4 @@ DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool 
     if (!(wait.waiter = win_waiter_self()))
         return WAIT_FAILED;
     return alertable ? wait_alertably(&wait, deadline_ns) : wait_asleep(&wait, deadline_ns);
-}
-
-void win_dispatch_fork_begin(void)
-{
-    lock_acquire(&win_dispatcher);
-}
-
-void win_dispatch_fork_end(void)
-{
-    lock_release(&win_dispatcher);
 }

@@ -5,13 +5,13 @@
 #include "ndspi/core/adapter/counters.h"
 #include "ndspi/core/board.h"
 
+#include "util/fork.h"
 #include "util/held_signal.h"
 #include "util/log.h"
 #include "util/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,9 @@ static struct {
     uint32_t serials; /* given */
     char directory[ND_BOARD_PATH], name[64], program[PROGRAM_OCTETS];
     struct reactor_source source;
-} board = { .lock = LOCK_INIT(LOCK_BOARD, "published adapters"), .source.fd = -1 };
+} board = { .lock = LOCK_INIT(LOCK_BOARD, "published adapters"),
+    .adapters = { { &board.adapters.n, &board.adapters.n } },
+    .source.fd = -1 };
 
 /* ---- the text ---- */
 
@@ -263,6 +265,8 @@ static void forked(void)
     list_init(&board.adapters);
 }
 
+FORK_CHILD(forked);
+
 /* Threads of the program may still run: the reactor's callback then answers nothing. */
 static __attribute__((destructor)) void process_ends(void)
 {
@@ -275,12 +279,6 @@ static __attribute__((destructor)) void process_ends(void)
     board.made = false;
     board.tried = true;
     lock_release(&board.lock);
-}
-
-static void prepare(void)
-{
-    list_init(&board.adapters);
-    pthread_atfork(NULL, NULL, forked);
 }
 
 /* ---- the program's name ---- */
@@ -302,10 +300,8 @@ void nd_publish_program(const char *name)
 
 void nd_publish(struct nd_adapter *adapter)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int error = 0;
 
-    pthread_once(&once, prepare);
     lock_acquire(&board.lock);
     adapter->published.process = board.process;
     adapter->published.serial = board.serials++;

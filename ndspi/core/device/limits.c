@@ -2,7 +2,7 @@
 #include "ndspi/core/device/limits.h"
 
 #include "util/clock.h"
-#include "util/held_over_fork.h"
+#include "util/fork.h"
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/shortage.h"
@@ -245,7 +245,7 @@ static struct {
     } known[8];
 } cache = { .lock = LOCK_INIT(LOCK_PROVIDER, "limits") };
 
-LOCK_HELD_OVER_FORK(&cache.lock)
+FORK_HOLDS(&cache.lock, LOCK_PROVIDER);
 
 static struct known *find_known_locked(const struct nd_port *port)
 {

@@ -7,7 +7,7 @@
 #include "ndspi/core/status.h"
 
 #include "util/clock.h"
-#include "util/held_over_fork.h"
+#include "util/fork.h"
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/settings.h"
@@ -37,7 +37,7 @@ static struct {
     .soft = &nd_verbs_soft,
 };
 
-LOCK_HELD_OVER_FORK(&provider.lock)
+FORK_HOLDS(&provider.lock, LOCK_PROVIDER);
 
 /* A scan under way, published at its end; too large for a stack. */
 struct scan {

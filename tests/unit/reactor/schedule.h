@@ -13,6 +13,7 @@
 #include "tests/unit/util/cmocka_test.h"
 
 #include "util/clock.h"
+#include "util/fork.h"
 #include "util/futex.h"
 #include "util/lock.h"
 #include "util/once.h"
@@ -484,7 +485,11 @@ static int play_start(const char *name, void (*main)(void *argument), void *argu
 #define read(fd, value, size)                    play_read(fd, value, size)
 #define write(fd, value, size)                   play_write(fd, value, size)
 #define thread_start_detached(name, main, arg)   play_start(name, main, arg)
-#define pthread_atfork(begin, end, child)        ((void)(begin), (void)(end), (void)(child))
+
+/* A play does not fork. */
+#undef FORK_ROW
+#define FORK_ROW(...)                                                                              \
+    static __attribute__((unused)) const struct fork_row fork_row = { __VA_ARGS__ }
 
 #include "reactor/waiter.c" /* NOLINT: this is the point */
 

@@ -2,7 +2,6 @@
 #include "cmocka_test.h"
 
 #include "tests/support/asleep.h"
-#include "util/held_over_fork.h"
 #include "util/lock.h"
 
 #include <pthread.h>
@@ -144,48 +143,12 @@ static void test_lock_debug_build_aborts_on_misuse(void **state)
 
 #endif
 
-static struct lock forked_lock = LOCK_INIT(LOCK_CQ, "lock of a program that forks");
-static atomic_bool stop;
-
-LOCK_HELD_OVER_FORK(&forked_lock)
-
-static void *hold_nearly_always(void *unused)
-{
-    while (!atomic_load(&stop)) {
-        lock_acquire(&forked_lock);
-        sched_yield();
-        lock_release(&forked_lock);
-    }
-    return unused;
-}
-
-static void test_lock_held_over_a_fork_is_free_in_the_child(void **state)
-{
-    pthread_t thread;
-
-    (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, hold_nearly_always, NULL), 0);
-    for (int i = 0; i < 10; i++) {
-        pid_t child = fork();
-        int status;
-
-        assert_true(child >= 0);
-        if (!child)
-            _exit(!lock_try(&forked_lock));
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
-    }
-    atomic_store(&stop, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lock_excludes_under_contention),
         cmocka_unit_test(test_lock_release_wakes_who_sleeps),
         cmocka_unit_test(test_lock_try_fails_on_a_taken_lock),
-        cmocka_unit_test(test_lock_held_over_a_fork_is_free_in_the_child),
 #ifndef NDEBUG
         cmocka_unit_test(test_lock_debug_build_aborts_on_misuse),
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork.h - what a library does around a fork: one table in the order of the locks, whose rows stand in the files that
+ * they are about. docs/internals/fork.md says what a child may do, and what each row is for.
+ *
+ * Before the fork each row takes its lock and calls prepare, the lowest place first. After it, the highest first, each
+ * calls parent or child and releases its lock; without a child function the child does what the parent does. Of several
+ * libraries the upper one prepares first, and the lower one is done first in the child.
+ */
+#ifndef UTIL_FORK_H
+#define UTIL_FORK_H
+
+#include "util/lock.h"
+
+#include <limits.h>
+
+struct fork_row {
+    int place; /* the level of its lock (enum lock_level); of a leaf: above all that its holder may wait for */
+    struct lock
+        *lock; /* held over the fork, so that what it guards is whole in the child; NULL: none */
+    bool leaf; /* no other is taken under it: it needs no place in the order of levels */
+    void (*prepare)(void), (*parent)(void), (*child)(void); /* NULL: nothing to do */
+};
+
+/* At file scope, before a semicolon: a row; the arguments initialise it. */
+#define FORK_ROW(...)               FORK_ROW_AT(__LINE__, __VA_ARGS__)
+/* The same for a lock that is held over the fork: a leaf whose holder waits for no other thread. */
+#define FORK_HOLDS(held, its_place) FORK_ROW(.place = its_place, .lock = held, .leaf = true)
+/* The same for a function that the child calls first of all, while the locks are held; these have no order. */
+#define FORK_CHILD(function)        FORK_ROW(.place = INT_MAX, .child = function)
+
+#define FORK_ROW_AT(line, ...) FORK_ROW_NAMED(line, __VA_ARGS__)
+#define FORK_ROW_NAMED(line, ...)                                                                  \
+    static const struct fork_row fork_row_##line = { __VA_ARGS__ };                                \
+    __attribute__((constructor(200))) static void fork_load_##line(void)                           \
+    {                                                                                              \
+        fork_watch_();                                                                             \
+    }                                                                                              \
+    static const struct fork_row *fork_at_##line __attribute__((section("fork_rows"), used)) =     \
+        &fork_row_##line
+
+void fork_watch_(void);
+
+#endif
