@@ -17,8 +17,8 @@
  * Every function may be called by any thread, with any lock held but LOCK_REACTOR, unless it says otherwise. In the
  * child of a fork the reactor is empty: it does not know the parent's sources, and calls on them do nothing.
  */
-#ifndef REACTOR_H
-#define REACTOR_H
+#ifndef REACTOR_REACTOR_H
+#define REACTOR_REACTOR_H
 
 #include "util/list.h"
 

@@ -3,8 +3,8 @@
  * linux_calls.h - functions that glibc has and another C library may lack (musl 1.2.3 lacks them all), under their
  * names. util/CMakeLists.txt looks for each.
  */
-#ifndef NDSPI_UTIL_LINUX_CALLS_H
-#define NDSPI_UTIL_LINUX_CALLS_H
+#ifndef UTIL_LINUX_CALLS_H
+#define UTIL_LINUX_CALLS_H
 
 #include <sys/epoll.h>
 #include <sys/syscall.h>

@@ -2,8 +2,8 @@
 /*
  * behaviours.h - what clients rely on, by the short name the rows refer to: BEHAVIOUR(name, "text").
  */
-#ifndef CONFORMANCE_BEHAVIOURS_H
-#define CONFORMANCE_BEHAVIOURS_H
+#ifndef TESTS_CONFORMANCE_BEHAVIOURS_H
+#define TESTS_CONFORMANCE_BEHAVIOURS_H
 
 /* clang-format off */
 #define BEHAVIOURS(BEHAVIOUR) \

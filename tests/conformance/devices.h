@@ -9,8 +9,8 @@
  *   NOT_APPLICABLE  the row does not run
  * docs/compatibility.md is printed from this table, and runs with --device are held to it.
  */
-#ifndef CONFORMANCE_DEVICES_H
-#define CONFORMANCE_DEVICES_H
+#ifndef TESTS_CONFORMANCE_DEVICES_H
+#define TESTS_CONFORMANCE_DEVICES_H
 
 /* clang-format off */
 /* DEVICE(name, "what it is", whether the table is complete for it) */

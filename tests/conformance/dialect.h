@@ -10,8 +10,8 @@
  * Verbs may be called by any thread. A verb that sees the library break a rule every row relies on (a result without a
  * request, a length that is not the message's) calls breach(), which fails the row at its end.
  */
-#ifndef CONFORMANCE_DIALECT_H
-#define CONFORMANCE_DIALECT_H
+#ifndef TESTS_CONFORMANCE_DIALECT_H
+#define TESTS_CONFORMANCE_DIALECT_H
 
 #include "harness.h"
 

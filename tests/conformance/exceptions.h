@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* exceptions.h - what devices.h says about a row on a device. */
-#ifndef CONFORMANCE_EXCEPTIONS_H
-#define CONFORMANCE_EXCEPTIONS_H
+#ifndef TESTS_CONFORMANCE_EXCEPTIONS_H
+#define TESTS_CONFORMANCE_EXCEPTIONS_H
 
 #include <stdbool.h>
 

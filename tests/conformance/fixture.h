@@ -4,8 +4,8 @@
  *
  * Every function here ends the row when something fails; what rows are about, they call themselves.
  */
-#ifndef CONFORMANCE_FIXTURE_H
-#define CONFORMANCE_FIXTURE_H
+#ifndef TESTS_CONFORMANCE_FIXTURE_H
+#define TESTS_CONFORMANCE_FIXTURE_H
 
 #include "dialect.h"
 

@@ -5,8 +5,8 @@
  * A row either posts through the verbs and takes results with expect_result, or posts on the interfaces and takes them
  * with expect_own; a queue that has both kinds on it breaches.
  */
-#ifndef CONFORMANCE_FIXTURE_V1_H
-#define CONFORMANCE_FIXTURE_V1_H
+#ifndef TESTS_CONFORMANCE_FIXTURE_V1_H
+#define TESTS_CONFORMANCE_FIXTURE_V1_H
 
 #include "fixture.h"
 

@@ -8,8 +8,8 @@
  *
  * Expectations end the row by a jump, so they belong to the thread that runs the row.
  */
-#ifndef CONFORMANCE_HARNESS_H
-#define CONFORMANCE_HARNESS_H
+#ifndef TESTS_CONFORMANCE_HARNESS_H
+#define TESTS_CONFORMANCE_HARNESS_H
 
 #include <winsock2.h>
 #include <ws2tcpip.h>

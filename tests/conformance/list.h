@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* list.h - how a program that makes a part of a document ends: it prints it, or compares it with the document. */
-#ifndef CONFORMANCE_LIST_H
-#define CONFORMANCE_LIST_H
+#ifndef TESTS_CONFORMANCE_LIST_H
+#define TESTS_CONFORMANCE_LIST_H
 
 #include <stdio.h>
 #include <string.h>

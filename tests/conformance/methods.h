@@ -7,8 +7,8 @@
  * list_methods.c takes the vtables of ndspi.h as the list of what there is: a slot that no entry names, and a row that
  * does not exist or does not run over the interface's version, are errors.
  */
-#ifndef CONFORMANCE_METHODS_H
-#define CONFORMANCE_METHODS_H
+#ifndef TESTS_CONFORMANCE_METHODS_H
+#define TESTS_CONFORMANCE_METHODS_H
 
 #define DONE "complete"
 

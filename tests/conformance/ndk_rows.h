@@ -3,8 +3,8 @@
  * ndk_rows.h - the rows of NDKPI (tests/unit/ndk), for docs/compatibility.md; each suite is held to its part when it
  * runs.
  */
-#ifndef CONFORMANCE_NDK_ROWS_H
-#define CONFORMANCE_NDK_ROWS_H
+#ifndef TESTS_CONFORMANCE_NDK_ROWS_H
+#define TESTS_CONFORMANCE_NDK_ROWS_H
 
 /* clang-format off */
 /* ROW(suite, row) */

@@ -6,8 +6,8 @@
  * A function test_<file>.c does not define, or one that is not listed here, does not compile. The behaviours are those
  * of behaviours.h; README.md holds the table of both, and a test compares it.
  */
-#ifndef CONFORMANCE_ROWS_H
-#define CONFORMANCE_ROWS_H
+#ifndef TESTS_CONFORMANCE_ROWS_H
+#define TESTS_CONFORMANCE_ROWS_H
 
 /* clang-format off */
 #define SUITES(SUITE) \

@@ -3,8 +3,8 @@
  * count_calls.h - counts the calling thread's system calls, by standing in front of the C library's functions. For one
  * source of a program that is not built with a sanitizer, which stands there itself.
  */
-#ifndef COUNT_CALLS_H
-#define COUNT_CALLS_H
+#ifndef TESTS_SUPPORT_COUNT_CALLS_H
+#define TESTS_SUPPORT_COUNT_CALLS_H
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run_self.h - a test of Win32 functions that runs itself as another process, natively or under Wine. */
-#ifndef RUN_SELF_H
-#define RUN_SELF_H
+#ifndef TESTS_SUPPORT_RUN_SELF_H
+#define TESTS_SUPPORT_RUN_SELF_H
 
 #ifdef _WIN32
 #include <process.h>

@@ -7,8 +7,8 @@
  * A row is a name of Windows' and its number; tests write SPEC_ before the name, since Windows' headers have the name
  * itself as a macro. The numbers are unsigned, as they are published: HRESULT and NTSTATUS need a cast.
  */
-#ifndef SPEC_CODES_H
-#define SPEC_CODES_H
+#ifndef TESTS_SUPPORT_SPEC_CODES_H
+#define TESTS_SUPPORT_SPEC_CODES_H
 
 /* clang-format off */
 

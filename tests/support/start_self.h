@@ -3,8 +3,8 @@
  * start_self.h - a test of Win32 functions that starts itself as other processes, which it talks with by pipes while
  * they run, natively or under Wine.
  */
-#ifndef START_SELF_H
-#define START_SELF_H
+#ifndef TESTS_SUPPORT_START_SELF_H
+#define TESTS_SUPPORT_START_SELF_H
 
 #include "tests/support/win32_test.h"
 

@@ -3,8 +3,8 @@
  * win32_test.h - for tests of Win32 functions. Most are built natively and as Windows programs: what Wine does with the
  * latter is the reference for the former. They call only Windows' functions and threads.
  */
-#ifndef WIN32_TEST_H
-#define WIN32_TEST_H
+#ifndef TESTS_SUPPORT_WIN32_TEST_H
+#define TESTS_SUPPORT_WIN32_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>

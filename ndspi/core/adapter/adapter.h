@@ -6,8 +6,8 @@
  * Every other object pins its adapter. The lock (LOCK_ADAPTER) guards the list of children, which holds no pins: a
  * child leaves it when it is destroyed.
  */
-#ifndef NDSPI_CORE_ADAPTER_H
-#define NDSPI_CORE_ADAPTER_H
+#ifndef NDSPI_CORE_ADAPTER_ADAPTER_H
+#define NDSPI_CORE_ADAPTER_ADAPTER_H
 
 #include "ndspi/core/adapter/cm.h"
 #include "ndspi/core/adapter/region_table.h"

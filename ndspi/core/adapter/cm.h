@@ -13,8 +13,8 @@
  * Threads: any. Locks: LOCK_CM_ID guards an id's owner; it is a leaf but for
  * the owner's pin.
  */
-#ifndef NDSPI_CORE_CM_H
-#define NDSPI_CORE_CM_H
+#ifndef NDSPI_CORE_ADAPTER_CM_H
+#define NDSPI_CORE_ADAPTER_CM_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/deferred.h"

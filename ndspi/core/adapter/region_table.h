@@ -10,8 +10,8 @@
  * The table owns its regions and they do not pin the adapter: what a client leaves registered goes with the adapter.
  * Entries are written under LOCK_MEMORY.
  */
-#ifndef NDSPI_CORE_REGION_TABLE_H
-#define NDSPI_CORE_REGION_TABLE_H
+#ifndef NDSPI_CORE_ADAPTER_REGION_TABLE_H
+#define NDSPI_CORE_ADAPTER_REGION_TABLE_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"

@@ -8,8 +8,8 @@
  *
  * Threads: any. Lock: one for the process, of LOCK_LISTENER; no function here is called with a lock of that level.
  */
-#ifndef NDSPI_CORE_CLAIM_H
-#define NDSPI_CORE_CLAIM_H
+#ifndef NDSPI_CORE_CONNECTION_CLAIM_H
+#define NDSPI_CORE_CONNECTION_CLAIM_H
 
 #include "ndspi/core/base.h"
 

@@ -13,8 +13,8 @@
  * connector.c: life, events, queries; state.c: the state machine; id.c: its ids and their events; connect.c: Bind,
  * Connect, CompleteConnect; accept.c: the passive side; disconnect.c: the end.
  */
-#ifndef NDSPI_CORE_CONNECTOR_H
-#define NDSPI_CORE_CONNECTOR_H
+#ifndef NDSPI_CORE_CONNECTION_CONNECTOR_H
+#define NDSPI_CORE_CONNECTION_CONNECTOR_H
 
 #include "ndspi/core/adapter/cm.h"
 #include "ndspi/core/connection/claim.h"

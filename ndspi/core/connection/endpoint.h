@@ -8,8 +8,8 @@
  *
  * Lock: LOCK_LISTENER, over the destinations.
  */
-#ifndef NDSPI_CORE_ENDPOINT_H
-#define NDSPI_CORE_ENDPOINT_H
+#ifndef NDSPI_CORE_CONNECTION_ENDPOINT_H
+#define NDSPI_CORE_CONNECTION_ENDPOINT_H
 
 #include "ndspi/core/adapter/cm.h"
 #include "ndspi/core/base.h"

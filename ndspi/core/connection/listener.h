@@ -14,8 +14,8 @@
  * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that either a
  * cancel or an arriving request ends each one, never both.
  */
-#ifndef NDSPI_CORE_LISTENER_H
-#define NDSPI_CORE_LISTENER_H
+#ifndef NDSPI_CORE_CONNECTION_LISTENER_H
+#define NDSPI_CORE_CONNECTION_LISTENER_H
 
 #include "ndspi/core/connection/connector.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* port.h - ids get their local address; where any port will do, one of those that the dialect has for that. */
-#ifndef NDSPI_CORE_PORT_H
-#define NDSPI_CORE_PORT_H
+#ifndef NDSPI_CORE_CONNECTION_PORT_H
+#define NDSPI_CORE_CONNECTION_PORT_H
 
 #include "ndspi/core/adapter/adapter.h"
 

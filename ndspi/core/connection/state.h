@@ -5,8 +5,8 @@
  *
  * Source: NetworkDirect SPI, IND2Connector and INDConnector, all methods.
  */
-#ifndef NDSPI_CORE_STATE_H
-#define NDSPI_CORE_STATE_H
+#ifndef NDSPI_CORE_CONNECTION_STATE_H
+#define NDSPI_CORE_CONNECTION_STATE_H
 
 #include "ndspi/core/dialect.h"
 #include "ndspi/core/status.h"

@@ -3,8 +3,8 @@
  * announce.h - what the log says of the devices: once, and again whenever other devices are used. By default that is
  * what a user would not expect: no device can be used, or the embedded one is used although there is RDMA hardware.
  */
-#ifndef NDSPI_CORE_ANNOUNCE_H
-#define NDSPI_CORE_ANNOUNCE_H
+#ifndef NDSPI_CORE_DEVICE_ANNOUNCE_H
+#define NDSPI_CORE_DEVICE_ANNOUNCE_H
 
 #include "util/list.h"
 

@@ -3,8 +3,8 @@
  * diagnosis.h - why a device or an address can or cannot be an adapter: a code for programs, a text for people, and the
  * remedy. The file that decides (provider.c, scan.c, trial.c) writes the diagnosis; all its texts are in diagnosis.c.
  */
-#ifndef NDSPI_CORE_DIAGNOSIS_H
-#define NDSPI_CORE_DIAGNOSIS_H
+#ifndef NDSPI_CORE_DEVICE_DIAGNOSIS_H
+#define NDSPI_CORE_DEVICE_DIAGNOSIS_H
 
 #include <net/if.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* found.h - what a look at the host finds: its addresses, and the devices of one verbs provider. */
-#ifndef NDSPI_CORE_FOUND_H
-#define NDSPI_CORE_FOUND_H
+#ifndef NDSPI_CORE_DEVICE_FOUND_H
+#define NDSPI_CORE_DEVICE_FOUND_H
 
 #include "ndspi/core/device/diagnosis.h"
 

@@ -3,8 +3,8 @@
  * kernel.h - what the kernel knows of RDMA devices beyond libibverbs, from sysfs (the variable SYSFS_PATH moves it,
  * as it does for libibverbs): devices that programs cannot reach, and which network interface a device belongs to.
  */
-#ifndef NDSPI_CORE_KERNEL_H
-#define NDSPI_CORE_KERNEL_H
+#ifndef NDSPI_CORE_DEVICE_KERNEL_H
+#define NDSPI_CORE_DEVICE_KERNEL_H
 
 #include "ndspi/core/device/found.h"
 

@@ -5,8 +5,8 @@
  * Devices report each limit as if it were used alone; a queue pair of all of them fails. So the values are found by
  * creating such objects and shrinking until it works.
  */
-#ifndef NDSPI_CORE_LIMITS_H
-#define NDSPI_CORE_LIMITS_H
+#ifndef NDSPI_CORE_DEVICE_LIMITS_H
+#define NDSPI_CORE_DEVICE_LIMITS_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/verbs/port.h"

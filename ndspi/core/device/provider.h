@@ -13,8 +13,8 @@
  *
  * Threads: any. Lock: LOCK_PROVIDER, not held while devices are asked.
  */
-#ifndef NDSPI_CORE_PROVIDER_H
-#define NDSPI_CORE_PROVIDER_H
+#ifndef NDSPI_CORE_DEVICE_PROVIDER_H
+#define NDSPI_CORE_DEVICE_PROVIDER_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/device/diagnosis.h"

@@ -3,8 +3,8 @@
  * scan.h - asks the host for its addresses and one verbs provider for its devices, and finds out by trying
  * which address can be bound on which device. Has no state; provider.c keeps the result.
  */
-#ifndef NDSPI_CORE_SCAN_H
-#define NDSPI_CORE_SCAN_H
+#ifndef NDSPI_CORE_DEVICE_SCAN_H
+#define NDSPI_CORE_DEVICE_SCAN_H
 
 #include "ndspi/core/device/found.h"
 #include "ndspi/verbs/verbs.h"

@@ -2,8 +2,8 @@
 /*
  * trial.h - opens a device as an adapter does: for an adapter, or only to see whether that works, and why not.
  */
-#ifndef NDSPI_CORE_TRIAL_H
-#define NDSPI_CORE_TRIAL_H
+#ifndef NDSPI_CORE_DEVICE_TRIAL_H
+#define NDSPI_CORE_DEVICE_TRIAL_H
 
 #include "ndspi/core/device/limits.h"
 #include "ndspi/core/device/provider.h"

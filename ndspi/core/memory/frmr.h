@@ -18,8 +18,8 @@
  *
  * All of it belongs to the adapter's memory lock; the keys are read without it.
  */
-#ifndef NDSPI_CORE_FRMR_H
-#define NDSPI_CORE_FRMR_H
+#ifndef NDSPI_CORE_MEMORY_FRMR_H
+#define NDSPI_CORE_MEMORY_FRMR_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"

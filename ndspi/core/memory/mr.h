@@ -6,8 +6,8 @@
  * adapter's memory lock; the tokens are read without it. Each bound window pins its region. A region of an adapter's
  * table (core/adapter/region_table.h) has no requests of its own and does not pin its adapter.
  */
-#ifndef NDSPI_CORE_MR_H
-#define NDSPI_CORE_MR_H
+#ifndef NDSPI_CORE_MEMORY_MR_H
+#define NDSPI_CORE_MEMORY_MR_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"

@@ -14,8 +14,8 @@
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
-#ifndef NDSPI_CORE_MW_H
-#define NDSPI_CORE_MW_H
+#ifndef NDSPI_CORE_MEMORY_MW_H
+#define NDSPI_CORE_MEMORY_MW_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"

@@ -5,8 +5,8 @@
  *
  * The facade pins it for each object made in it; the core's objects only have the device's domain (`pd` of each).
  */
-#ifndef NDSPI_CORE_PD_H
-#define NDSPI_CORE_PD_H
+#ifndef NDSPI_CORE_MEMORY_PD_H
+#define NDSPI_CORE_MEMORY_PD_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"

@@ -18,8 +18,8 @@
  *
  * Room is made at the first start. Locks: the queue's; LOCK_CQ for nd_cq.batches.
  */
-#ifndef NDSPI_CORE_BATCH_H
-#define NDSPI_CORE_BATCH_H
+#ifndef NDSPI_CORE_QUEUE_BATCH_H
+#define NDSPI_CORE_QUEUE_BATCH_H
 
 #include "ndspi/core/queue/queue.h"
 

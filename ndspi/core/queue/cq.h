@@ -29,8 +29,8 @@
  * cq.c: its life; completion.c: from the device into the software queue; get_results.c: from there to the client;
  * notify.c.
  */
-#ifndef NDSPI_CORE_CQ_H
-#define NDSPI_CORE_CQ_H
+#ifndef NDSPI_CORE_QUEUE_CQ_H
+#define NDSPI_CORE_QUEUE_CQ_H
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/base.h"

@@ -3,8 +3,8 @@
  * cq_private.h - between the files of the completion queue: cq.c, completion.c, notify.c, get_results.c. LOCK_CQ is
  * held wherever a name says so.
  */
-#ifndef NDSPI_CORE_CQ_PRIVATE_H
-#define NDSPI_CORE_CQ_PRIVATE_H
+#ifndef NDSPI_CORE_QUEUE_CQ_PRIVATE_H
+#define NDSPI_CORE_QUEUE_CQ_PRIVATE_H
 
 #include "ndspi/core/queue/cq.h"
 

@@ -11,8 +11,8 @@
  * GetResults fills it. The kernel flavour's lists have tokens of its facade in the place of keys: the queue keeps the
  * last one's key beside its own entry, and the usual list has one entry with that token. It has results of its own.
  */
-#ifndef NDSPI_CORE_DATAPATH_H
-#define NDSPI_CORE_DATAPATH_H
+#ifndef NDSPI_CORE_QUEUE_DATAPATH_H
+#define NDSPI_CORE_QUEUE_DATAPATH_H
 
 #include "ndspi/core/adapter/region_table.h"
 #include "ndspi/core/dialect.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* moderation.h - notifications of a completion queue that wait for more results. */
-#ifndef NDSPI_CORE_MODERATION_H
-#define NDSPI_CORE_MODERATION_H
+#ifndef NDSPI_CORE_QUEUE_MODERATION_H
+#define NDSPI_CORE_QUEUE_MODERATION_H
 
 #include "ndspi/core/queue/cq.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* post.h - what all requests of a queue pair share: how they begin and end. post.c, bind.c. */
-#ifndef NDSPI_CORE_POST_H
-#define NDSPI_CORE_POST_H
+#ifndef NDSPI_CORE_QUEUE_POST_H
+#define NDSPI_CORE_QUEUE_POST_H
 
 #include "ndspi/core/queue/queue.h"
 

@@ -8,8 +8,8 @@
  *
  * Lock: LOCK_QP, over the members marked below.
  */
-#ifndef NDSPI_CORE_QP_H
-#define NDSPI_CORE_QP_H
+#ifndef NDSPI_CORE_QUEUE_QP_H
+#define NDSPI_CORE_QUEUE_QP_H
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/base.h"

@@ -12,8 +12,8 @@
  * retired. Results in the completion queue's software queue still count (`unfetched`), because NetworkDirect counts a
  * request until the program fetches its result: `freed` moves on only then.
  */
-#ifndef NDSPI_CORE_QUEUE_H
-#define NDSPI_CORE_QUEUE_H
+#ifndef NDSPI_CORE_QUEUE_QUEUE_H
+#define NDSPI_CORE_QUEUE_QUEUE_H
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"

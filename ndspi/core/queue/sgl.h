@@ -8,8 +8,8 @@
  * registered memory. Queues of two and more entries a request have one, of at most ND_STAGING_SLOTS; a slot is free
  * again when its request has ended.
  */
-#ifndef NDSPI_CORE_SGL_H
-#define NDSPI_CORE_SGL_H
+#ifndef NDSPI_CORE_QUEUE_SGL_H
+#define NDSPI_CORE_QUEUE_SGL_H
 
 #include "ndspi/core/queue/queue.h"
 

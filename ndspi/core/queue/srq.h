@@ -11,8 +11,8 @@
  * Locks: LOCK_QP_QUEUE. LOCK_SRQ_LIMIT over the device's limit: a thread that arms or disarms it knows which requests
  * wait.
  */
-#ifndef NDSPI_CORE_SRQ_H
-#define NDSPI_CORE_SRQ_H
+#ifndef NDSPI_CORE_QUEUE_SRQ_H
+#define NDSPI_CORE_QUEUE_SRQ_H
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/base.h"

@@ -16,8 +16,8 @@
  * Threads: any, as of libibverbs. A queue pair is not destroyed while another thread polls a completion queue of it
  * that may still hold its completions; so a record that a completion names always exists.
  */
-#ifndef NDSPI_VERBS_SHIM_H
-#define NDSPI_VERBS_SHIM_H
+#ifndef NDSPI_VERBS_SHIM_SHIM_H
+#define NDSPI_VERBS_SHIM_SHIM_H
 
 #include "ndspi/verbs/quirks.h"
 #include "ndspi/verbs/verbs.h"

@@ -3,8 +3,8 @@
  * mistakes.h - a mistake of a program, and what both ends of its connection are told: the codes that their calls
  * return, and the lines that the library writes with its settings at their defaults. Two processes play each row.
  */
-#ifndef TESTS_ROBUSTNESS_MISTAKES_H
-#define TESTS_ROBUSTNESS_MISTAKES_H
+#ifndef TESTS_ROBUSTNESS_MISTAKES_MISTAKES_H
+#define TESTS_ROBUSTNESS_MISTAKES_MISTAKES_H
 
 #include "tests/robustness/child.h"
 

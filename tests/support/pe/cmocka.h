@@ -4,8 +4,8 @@
  * and for tests/portable.
  * A failed assertion ends the program.
  */
-#ifndef PE_CMOCKA_H
-#define PE_CMOCKA_H
+#ifndef TESTS_SUPPORT_PE_CMOCKA_H
+#define TESTS_SUPPORT_PE_CMOCKA_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* com.h - an interface that the C and the C++ half of the test both see; each implements it for the other. */
-#ifndef TEST_COM_H
-#define TEST_COM_H
+#ifndef TESTS_UNIT_COMPAT_COM_H
+#define TESTS_UNIT_COMPAT_COM_H
 
 #include <winsock2.h>
 #include <unknwn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* com_error.h - what com_error.cpp asks of _com_error. */
-#ifndef COM_ERROR_H
-#define COM_ERROR_H
+#ifndef TESTS_UNIT_COMPAT_COM_ERROR_H
+#define TESTS_UNIT_COMPAT_COM_ERROR_H
 
 #include <windows.h>
 

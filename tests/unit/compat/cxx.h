@@ -3,8 +3,8 @@
  * cxx.h - the steps of test_cxx.c that are written in C++, or in C with a wchar_t of 16 bits. Each returns 0, or what
  * failed.
  */
-#ifndef TEST_CXX_H
-#define TEST_CXX_H
+#ifndef TESTS_UNIT_COMPAT_CXX_H
+#define TESTS_UNIT_COMPAT_CXX_H
 
 #ifdef __cplusplus
 extern "C" {

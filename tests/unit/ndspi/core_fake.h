@@ -5,8 +5,8 @@
  * The device keeps what is posted; the test says when a request completes and how. The sink keeps count of what was
  * started and completed, and aborts the test where a completion comes twice.
  */
-#ifndef TESTS_NDSPI_CORE_FAKE_H
-#define TESTS_NDSPI_CORE_FAKE_H
+#ifndef TESTS_UNIT_NDSPI_CORE_FAKE_H
+#define TESTS_UNIT_NDSPI_CORE_FAKE_H
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/memory/mr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* core_fake_v1.h - a queue pair of version 1 on the played device, with some registered memory: a fixture. */
-#ifndef TESTS_NDSPI_CORE_FAKE_V1_H
-#define TESTS_NDSPI_CORE_FAKE_V1_H
+#ifndef TESTS_UNIT_NDSPI_CORE_FAKE_V1_H
+#define TESTS_UNIT_NDSPI_CORE_FAKE_V1_H
 
 #include "tests/unit/ndspi/core_fake.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* probe.h - a source made of an eventfd that counts its callbacks, and what the reactor's tests look at inside it. */
-#ifndef PROBE_H
-#define PROBE_H
+#ifndef TESTS_UNIT_REACTOR_PROBE_H
+#define TESTS_UNIT_REACTOR_PROBE_H
 
 #include "tests/unit/util/cmocka_test.h"
 

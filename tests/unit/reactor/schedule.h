@@ -7,8 +7,8 @@
  *
  * A play ends when no thread can go on, nor will when time passes.
  */
-#ifndef SCHEDULE_H
-#define SCHEDULE_H
+#ifndef TESTS_UNIT_REACTOR_SCHEDULE_H
+#define TESTS_UNIT_REACTOR_SCHEDULE_H
 
 #include "tests/unit/util/cmocka_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pair.h - two ends of the device in one process, for tests: open, connect over an address, post, fetch. */
-#ifndef TESTS_SOFTRDMA_PAIR_H
-#define TESTS_SOFTRDMA_PAIR_H
+#ifndef TESTS_UNIT_SOFTRDMA_PAIR_H
+#define TESTS_UNIT_SOFTRDMA_PAIR_H
 
 #include "softrdma/softrdma.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* receive_side.h - an end that receives nothing for a while, as if a thread stood still in it. */
-#ifndef TESTS_SOFTRDMA_RECEIVE_SIDE_H
-#define TESTS_SOFTRDMA_RECEIVE_SIDE_H
+#ifndef TESTS_UNIT_SOFTRDMA_RECEIVE_SIDE_H
+#define TESTS_UNIT_SOFTRDMA_RECEIVE_SIDE_H
 
 #include "tests/unit/softrdma/pair.h"
 

@@ -3,8 +3,8 @@
  * stream_pair.h - two queue pairs whose streams are joined in memory, with the octets cut at random places; or one
  * whose peer is the test itself.
  */
-#ifndef TEST_STREAM_PAIR_H
-#define TEST_STREAM_PAIR_H
+#ifndef TESTS_UNIT_SOFTRDMA_STREAM_PAIR_H
+#define TESTS_UNIT_SOFTRDMA_STREAM_PAIR_H
 
 #include "softrdma/device/device.h"
 #include "softrdma/queues/qp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vectors.h - the wire vectors of tests/vectors/iwarp-fpdu.txt. */
-#ifndef TEST_VECTORS_H
-#define TEST_VECTORS_H
+#ifndef TESTS_UNIT_SOFTRDMA_VECTORS_H
+#define TESTS_UNIT_SOFTRDMA_VECTORS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wire_end.h - one end of a connection whose peer is the test, octet by octet. */
-#ifndef TESTS_SOFTRDMA_WIRE_END_H
-#define TESTS_SOFTRDMA_WIRE_END_H
+#ifndef TESTS_UNIT_SOFTRDMA_WIRE_END_H
+#define TESTS_UNIT_SOFTRDMA_WIRE_END_H
 
 #include "stream_pair.h"
 

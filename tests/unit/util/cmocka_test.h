@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmocka_test.h - cmocka with the headers it wants included before it. */
-#ifndef TESTS_CMOCKA_TEST_H
-#define TESTS_CMOCKA_TEST_H
+#ifndef TESTS_UNIT_UTIL_CMOCKA_TEST_H
+#define TESTS_UNIT_UTIL_CMOCKA_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  * fake_source.h - a source of the reactor made of an eventfd: what is written to it is a number of events; its callback
  * takes them and calls a function of the test.
  */
-#ifndef FAKE_SOURCE_H
-#define FAKE_SOURCE_H
+#ifndef TESTS_UNIT_WINOBJ_FAKE_SOURCE_H
+#define TESTS_UNIT_WINOBJ_FAKE_SOURCE_H
 
 #include "tests/support/win32_test.h"
 

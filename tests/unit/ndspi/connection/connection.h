@@ -3,8 +3,8 @@
  * connection.h - two sides of a connection for tests that look at each step of one: every call by hand, any number of
  * overlapped requests at once. Public interfaces only.
  */
-#ifndef TESTS_UNIT_NDSPI_CONNECTION_H
-#define TESTS_UNIT_NDSPI_CONNECTION_H
+#ifndef TESTS_UNIT_NDSPI_CONNECTION_CONNECTION_H
+#define TESTS_UNIT_NDSPI_CONNECTION_CONNECTION_H
 
 #include "tests/unit/util/cmocka_test.h"
 #include "tests/support/spec_codes.h"

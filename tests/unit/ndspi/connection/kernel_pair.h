@@ -3,8 +3,8 @@
  * kernel_pair.h - core objects of the kernel flavour on the embedded device, for tests that connect them: requests that
  * end by a call, a listener to which requests are delivered, and both ends of connections.
  */
-#ifndef TESTS_UNIT_NDSPI_KERNEL_PAIR_H
-#define TESTS_UNIT_NDSPI_KERNEL_PAIR_H
+#ifndef TESTS_UNIT_NDSPI_CONNECTION_KERNEL_PAIR_H
+#define TESTS_UNIT_NDSPI_CONNECTION_KERNEL_PAIR_H
 
 #include "tests/unit/util/cmocka_test.h"
 

@@ -3,8 +3,8 @@
  * nd1_connection.h - connection.h for version 1: two ends of which tests look at each step. Either end may stand
  * against one of version 2. Public interfaces only.
  */
-#ifndef TESTS_UNIT_NDSPI_ND1_CONNECTION_H
-#define TESTS_UNIT_NDSPI_ND1_CONNECTION_H
+#ifndef TESTS_UNIT_NDSPI_CONNECTION_ND1_CONNECTION_H
+#define TESTS_UNIT_NDSPI_CONNECTION_ND1_CONNECTION_H
 
 #include "tests/unit/ndspi/connection/connection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* quirks.h - objects on a played device that has quirks, for tests that look at one quirk each. */
-#ifndef TESTS_NDSPI_QUIRKS_H
-#define TESTS_NDSPI_QUIRKS_H
+#ifndef TESTS_UNIT_NDSPI_VERBS_QUIRKS_H
+#define TESTS_UNIT_NDSPI_VERBS_QUIRKS_H
 
 #include "tests/unit/ndspi/core_fake.h"
 

@@ -3,8 +3,8 @@
  * exchange_end.h - ends that are connected by number and GID, and a peer of such an end that is made by hand, for tests
  * that are linked with --wrap=srd_get_cm_event.
  */
-#ifndef TESTS_SOFTRDMA_EXCHANGE_END_H
-#define TESTS_SOFTRDMA_EXCHANGE_END_H
+#ifndef TESTS_UNIT_SOFTRDMA_CM_EXCHANGE_END_H
+#define TESTS_UNIT_SOFTRDMA_CM_EXCHANGE_END_H
 
 #include "tests/unit/softrdma/pair.h"
 #include "tests/support/asleep.h"

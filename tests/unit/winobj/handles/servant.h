@@ -3,8 +3,8 @@
  * servant.h - a process that the test starts, itself once more, by CreateProcess, and that does with its handles what
  * it is told through a pipe. Windows' functions alone.
  */
-#ifndef SERVANT_H
-#define SERVANT_H
+#ifndef TESTS_UNIT_WINOBJ_HANDLES_SERVANT_H
+#define TESTS_UNIT_WINOBJ_HANDLES_SERVANT_H
 
 #include "tests/support/win32_test.h"
 

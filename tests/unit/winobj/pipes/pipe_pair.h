@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pipe_pair.h - a named pipe with both ends in the test's process. */
-#ifndef PIPE_PAIR_H
-#define PIPE_PAIR_H
+#ifndef TESTS_UNIT_WINOBJ_PIPES_PIPE_PAIR_H
+#define TESTS_UNIT_WINOBJ_PIPES_PIPE_PAIR_H
 
 #include "tests/support/win32_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* overlapped_socket.h - what the tests of overlapped sockets share: connected pairs, packets. */
-#ifndef OVERLAPPED_SOCKET_H
-#define OVERLAPPED_SOCKET_H
+#ifndef TESTS_UNIT_WINOBJ_SOCKETS_OVERLAPPED_SOCKET_H
+#define TESTS_UNIT_WINOBJ_SOCKETS_OVERLAPPED_SOCKET_H
 
 #include "tests/support/win32_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* socket_lengths.h - what the calls of socket_lengths.cpp have told. */
-#ifndef SOCKET_LENGTHS_H
-#define SOCKET_LENGTHS_H
+#ifndef TESTS_UNIT_WINOBJ_SOCKETS_SOCKET_LENGTHS_H
+#define TESTS_UNIT_WINOBJ_SOCKETS_SOCKET_LENGTHS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* calls.h - what callbacks of the pool count, and how a test waits for them. */
-#ifndef TEST_CALLS_H
-#define TEST_CALLS_H
+#ifndef TESTS_UNIT_WINOBJ_THREADS_CALLS_H
+#define TESTS_UNIT_WINOBJ_THREADS_CALLS_H
 
 #include "tests/support/win32_test.h"
 

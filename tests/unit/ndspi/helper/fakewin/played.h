@@ -3,8 +3,8 @@
  * played.h - the Windows that the helper functions see: a Winsock catalogue, the libraries it names, and their
  * providers.
  */
-#ifndef FAKEWIN_PLAYED_H
-#define FAKEWIN_PLAYED_H
+#ifndef TESTS_UNIT_NDSPI_HELPER_FAKEWIN_PLAYED_H
+#define TESTS_UNIT_NDSPI_HELPER_FAKEWIN_PLAYED_H
 
 #include "tests/unit/ndspi/helper/fakewin/ws2spi.h"
 

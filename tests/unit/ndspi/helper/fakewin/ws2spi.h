@@ -3,8 +3,8 @@
  * A stand-in for Windows' ws2spi.h: what ndspi/helper/catalogue.c takes of Windows, so that it runs under a native
  * test. The functions are the test's.
  */
-#ifndef FAKEWIN_WS2SPI_H
-#define FAKEWIN_WS2SPI_H
+#ifndef TESTS_UNIT_NDSPI_HELPER_FAKEWIN_WS2SPI_H
+#define TESTS_UNIT_NDSPI_HELPER_FAKEWIN_WS2SPI_H
 
 #include <winsock2.h>
 #include <windows.h>
