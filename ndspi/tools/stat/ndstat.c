@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndstat - shows what the user's processes count of their NetworkDirect adapters, to root what all processes do.
+ * ndstat - shows the counters of NetworkDirect adapters in the user's processes, and to root those of all processes.
  * ndstat.1 describes it.
  */
 #include "ndspi/tools/stat/forms.h"
@@ -30,10 +30,9 @@ static const char usage[] =
     "       ndstat --interval SECONDS [--count N] [--json] [PROCESS]...\n"
     "       ndstat --listen ADDRESS:PORT [PROCESS]...\n"
     "\n"
-    "Shows what your processes (root: all users'), or those with the numbers given, count of "
-    "their\n"
-    "NetworkDirect adapters: traffic, connections, errors, requests, memory. Counters that are 0\n"
-    "are left out.\n"
+    "Shows the counters of NetworkDirect adapters in your processes (root: all users'),\n"
+    "or in those with the numbers given: traffic, connections, errors, requests, memory.\n"
+    "Counters that are 0 are left out.\n"
     "\n"
     "  -a, --all               counters that are 0, too\n"
     "  -i, --interval SECONDS  a line for each adapter every so many seconds: what was added a "
@@ -163,7 +162,7 @@ static int show_once(const struct options *options)
     return status;
 }
 
-/* As vmstat: a title from time to time, and lines with the changes since the previous ones. */
+/* Prints as vmstat does: a title from time to time, and lines with the changes since the previous ones. */
 static int show_rates(const struct options *options)
 {
     const struct timespec pause = { .tv_sec = options->interval };
