@@ -174,7 +174,7 @@ struct wait {
     bool drives;
 };
 
-/* Until signalled, or the deadline. */
+/* Waits until the thread is signalled, or the deadline has passed. */
 static int wait_until(struct wait *wait, uint64_t deadline_ns, int cancel_state)
 {
     struct reactor_waiter *me = wait->me;

@@ -17,7 +17,7 @@
 
 enum { REACTOR_NO_SLOT = UINT32_MAX, REACTOR_NOT_IN_HEAP = UINT32_MAX };
 
-/* In place of a source's token in epoll data. */
+/* Stands in epoll data where a source has its token. */
 #define REACTOR_KICK UINT64_MAX
 
 enum reactor_waiter_bits { WAITER_SIGNAL = 1, WAITER_DRIVE = 2 };
@@ -104,11 +104,11 @@ struct reactor_source *reactor_take_due_locked(uint64_t now_ns);
 
 /* turn.c; the caller drives */
 
-/* When the driver wakes at the latest. 0: at once. */
+/* Returns the time at which the driver wakes at the latest. 0: at once. */
 uint64_t reactor_until_locked(uint64_t deadline_ns);
 /* Sleeps until something is ready or due, then runs that. Returns 0 or -EINTR. */
 int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state);
-/* The same without the sleep. set: whether to look at the descriptors, too */
+/* Runs what is ready or due, without a sleep. set: whether to look at the descriptors, too. */
 void reactor_turn_at_once(enum reactor_how how, bool set);
 
 /* drive.c */

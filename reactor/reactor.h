@@ -32,13 +32,13 @@ extern "C" {
 
 #define REACTOR_API __attribute__((visibility("default")))
 
-/* In place of a deadline. Deadlines are absolute, in nanoseconds of clock_now_ns(). */
+/* Stands for no deadline. Deadlines are absolute, in nanoseconds of clock_now_ns(). */
 #define REACTOR_NEVER UINT64_MAX
 
 struct reactor_source;
 struct reactor_waiter;
 
-/* Which kind of thread runs a callback. */
+/* The kind of thread that runs a callback. */
 enum reactor_how {
     REACTOR_WAITING,    /* a thread of the program, in reactor_wait */
     REACTOR_LOOKING,    /* a thread of the program, in reactor_look */

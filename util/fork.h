@@ -16,8 +16,8 @@
 
 struct fork_row {
     int place; /* the level of its lock (enum lock_level); of a leaf: above all that its holder may wait for */
-    struct lock
-        *lock; /* held over the fork, so that what it guards is whole in the child; NULL: none */
+    /* held over the fork, so that what it guards is whole in the child; NULL: none */
+    struct lock *lock;
     bool leaf; /* no other is taken under it: it needs no place in the order of levels */
     void (*prepare)(void), (*parent)(void), (*child)(void); /* NULL: nothing to do */
 };

@@ -12,8 +12,8 @@ struct ndk_listener;
 struct ndk_connector {
     struct ndk_object object; /* first */
     struct ndk_adapter *adapter;
-    atomic_bool
-        used; /* it serves one connection or attempt: by a Connect, or since a listener delivered it */
+    /* it serves one connection or attempt: by a Connect, or since a listener delivered it */
+    atomic_bool used;
     struct nd_call disconnected;
     struct ndk_call tell_disconnected;
     atomic_bool answered;                   /* an Accept or CompleteConnect has given its event */

@@ -34,8 +34,8 @@ struct ndk_root {
     bool force_inline;  /* ... by their callback inside the call; overrides force_pending */
     void (*made)(struct ndk_object *object); /* NULL, or the last step of making an object */
     struct nd_object *adapter;               /* calls that belong to no object pin it */
-    struct ndk_worker
-        control; /* for the callbacks of all but completion queues and shared receive queues */
+    /* for the callbacks of all but completion queues and shared receive queues */
+    struct ndk_worker control;
 };
 
 static inline bool ndk_forced(const struct ndk_root *root)

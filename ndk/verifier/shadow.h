@@ -28,8 +28,8 @@ enum ndk_shadow_state {
 
 struct ndk_shadow {
     struct ndk_shadow *next; /* of its bucket */
-    struct list_node
-        link; /* of all that live, in the order of creation; of the dead, in that of their end */
+    /* of all that live, in the order of creation; of the dead, in that of their end */
+    struct list_node link;
     struct ndk_object *object;
     const char *kind;  /* as "NDK_QP" */
     const void *plain; /* its own table */

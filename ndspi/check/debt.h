@@ -17,7 +17,7 @@ void nd_check_owes_locked(struct nd_checked *object, const char *call, HRESULT s
 /* Starts the watch. */
 void nd_check_watch_locked(void);
 
-/* In the child of a fork, which has no watch. */
+/* The child of a fork has no watch: it starts one when it needs it. */
 void nd_check_watch_forked_locked(void);
 
 /* The call is the one that its object owes. */

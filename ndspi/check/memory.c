@@ -32,7 +32,7 @@ static struct list_head *bucket_of(UINT64 name)
     return bucket;
 }
 
-/* Of this adapter, if it has one of that name. */
+/* Finds the adapter's region of that name; NULL: it has none. */
 static struct nd_check_region *find_locked(
     struct list_head *list, UINT64 name, const struct nd_checked *adapter)
 {

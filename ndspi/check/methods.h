@@ -99,7 +99,7 @@
     CHECKED_BEGINS(itype, GetOverlappedResult, nd_check_result_of(&call, overlapped), (void)0,     \
         (itype * iface, OVERLAPPED * overlapped, BOOL wait), (inner, overlapped, wait))
 
-/* Of version 1. */
+/* The same methods, as version 1 has them. */
 #define CHECKED_OVERLAPPED1(itype)                                                                 \
     CHECKED_UNKNOWN(itype)                                                                         \
     CHECKED(itype, CancelOverlappedRequests, (itype * iface), (inner))                             \
@@ -111,7 +111,7 @@
     UNKNOWN_SLOTS(itype), .CancelOverlappedRequests = itype##_CancelOverlappedRequests_,           \
                           .GetOverlappedResult = itype##_GetOverlappedResult_
 
-/* behind base_: what else the kind is */
+/* The arguments behind base_ initialise the other members of the kind. */
 #define CHECKED_KIND(name_, itype, base_, ...)                                                     \
     const struct nd_check_kind name_ = {                                                           \
         .name = #itype, .iid = &IID_##itype, .base = base_, .vtable = &itype##_table, __VA_ARGS__  \

@@ -163,7 +163,7 @@ static void check_calls_locked(const struct nd_checked *checked, const char *nam
                 "it is the last Release, and %s of another thread runs on it", call->name);
 }
 
-/* At the end of the process, after the program's own destructors. */
+/* Runs when the process ends, after the program's own destructors. */
 __attribute__((destructor)) static void report_living(void)
 {
     char text[ND_CHECK_PLACE_OCTETS];

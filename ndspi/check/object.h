@@ -68,15 +68,15 @@ struct nd_checked {
     void *inner;        /* the object */
     const struct nd_check_kind *kind;
     struct nd_checked *next; /* of its bucket */
-    struct list_node
-        link; /* of the living, in the order of creation; of the dead, in that of their end */
+    /* In the list of the living, by creation, or of the dead, by their end. */
+    struct list_node link;
     const struct nd_checked *adapter; /* that it is of, or itself; NULL: a provider */
     struct nd_check_limits limits;
     struct nd_check_debt debt;
     const void *qp;            /* a connector: the queue pair of its last Connect or Accept */
     struct list_head requests; /* whose OVERLAPPEDs are remembered */
-    struct nd_check_queue
-        *queues;               /* a queue pair: its initiator's and its receive queue, or NULL */
+    /* A queue pair's initiator and receive queue, or NULL. */
+    struct nd_check_queue *queues;
     struct nd_check_wait wait; /* a queue pair: for its Receives */
     bool ending;               /* a queue pair: the program has begun to end its connection */
     /* What Query of its adapter returns. InfoVersion says which of the two is known; 0: neither. */

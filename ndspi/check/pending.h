@@ -47,7 +47,7 @@ struct nd_check_pending {
  */
 struct nd_check_pending nd_check_pending_on(const struct nd_checked *object, UINT64 name);
 
-/* For a queue pair or endpoint; NULL: no memory, so its requests are not checked. */
+/* Makes the queues of a queue pair or endpoint. NULL: there is no memory, so its requests are not checked. */
 struct nd_check_queue *nd_check_queues_make(void);
 /* Its last Release, and the end of its memory. */
 void nd_check_queues_end_locked(struct nd_checked *checked);

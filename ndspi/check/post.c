@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Of the queue that takes the list. */
+/* Returns how many entries the queue takes that the list is for. */
 static size_t most_entries(const struct nd_check_call *call, const struct nd_check_list *list)
 {
     const struct nd_check_limits *limits = &call->object->limits;
@@ -38,7 +38,7 @@ void nd_check_list(const struct nd_check_call *call, const struct nd_check_list 
     nd_check_report_locked(                                                                        \
         ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)
 
-/* As returned.h: the program goes on. */
+/* Such a line does not end the program, as those of returned.h do not. */
 #define EXPLAIN(rule, ...)                                                                         \
     nd_check_tell_locked(                                                                          \
         ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)

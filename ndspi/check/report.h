@@ -12,7 +12,7 @@
 
 enum nd_check_mode { ND_CHECK_OFF, ND_CHECK_ABORT, ND_CHECK_LOG };
 
-/* As the environment has it now. */
+/* Reads the mode from the environment at each call. */
 enum nd_check_mode nd_check_mode(void);
 
 /*

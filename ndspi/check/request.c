@@ -16,8 +16,8 @@ enum { BUCKETS = 4096 };
 /* An OVERLAPPED. */
 struct request {
     struct request *next; /* of its bucket */
-    struct list_node
-        link; /* of those that are pending, or of those that have ended, in the order of their end */
+    /* In the list of those that are pending, or of those that have ended, in the order of their end. */
+    struct list_node link;
     struct list_node of_object; /* nd_checked.requests */
     const OVERLAPPED *overlapped;
     unsigned pending; /* requests that use it */

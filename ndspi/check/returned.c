@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* With the lock taken. */
+/* Takes the lock for the report. */
 #define REPORT(rule, ...)                                                                          \
     do {                                                                                           \
         lock_acquire(&nd_check_lock);                                                              \

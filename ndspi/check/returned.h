@@ -46,7 +46,7 @@ void nd_check_explain_overlapped(
 void nd_check_explain_query(
     const struct nd_check_call *call, HRESULT hr, const ND2_ADAPTER_INFO *info, ULONG size);
 
-/* The same of version 1. */
+/* Explains a Query of version 1. */
 void nd_check_explain_query1(const struct nd_check_call *call, HRESULT hr, DWORD version,
     const ND_ADAPTER_INFO *info, SIZE_T size);
 

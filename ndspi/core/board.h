@@ -36,7 +36,7 @@
  */
 enum { ND_BOARD_FORM = 2 };
 
-/* Of a path; of a file at most. */
+/* Room for a path, and the most octets of a file. */
 enum { ND_BOARD_PATH = 256, ND_BOARD_OCTETS = 1 << 18 };
 
 /*

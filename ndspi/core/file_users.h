@@ -22,7 +22,7 @@ struct nd_file_users {
 struct nd_file_user {
     struct list_node link;
     struct nd_object *object;
-    /* as its CancelOverlappedRequests; called without locks, the object pinned */
+    /* Does what the object's CancelOverlappedRequests does. It is called without locks, with the object pinned. */
     void (*cancel)(struct nd_object *object);
 };
 

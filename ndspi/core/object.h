@@ -49,7 +49,7 @@ static inline void nd_object_pin(struct nd_object *object)
     atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed);
 }
 
-/* For an object found in a list that it leaves while it is destroyed: false if its destruction has begun. */
+/* Pins an object that was found in a list, which it leaves while it is destroyed. False: its destruction has begun. */
 static inline bool nd_object_try_pin(struct nd_object *object)
 {
     unsigned pins = atomic_load_explicit(&object->pins, memory_order_relaxed);
@@ -68,7 +68,7 @@ static inline void nd_object_unpin(struct nd_object *object)
         object->destroy(object);
 }
 
-/* As unpin, under a lock: a last pin puts the object on the list instead of destroying it. */
+/* Gives a pin up under a lock: if it was the last, the object goes on the list and is destroyed later. */
 static inline void nd_object_unpin_later(struct nd_object *object, struct nd_dead *dead)
 {
     if (atomic_fetch_sub_explicit(&object->pins, 1, memory_order_acq_rel) == 1) {

@@ -36,7 +36,7 @@ struct nd_sink {
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);
     struct nd_sink_file *(*file_ref)(struct nd_sink_file *file);
     void (*file_unref)(struct nd_sink_file *file);
-    /* Of the file; the sink closes them when the program has closed its last handle. */
+    /* The users of the file. The sink closes them when the program has closed its last handle. */
     struct nd_file_users *(*file_users)(struct nd_sink_file *file);
     /* Gives up the handle of a pinned file, unless a client has done that. The pin stays. */
     void (*file_close)(struct nd_sink_file *file, HANDLE handle);

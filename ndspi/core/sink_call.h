@@ -19,7 +19,7 @@ struct nd_call {
     void (*end)(struct nd_call *call, HRESULT status);
 };
 
-/* For the core's functions that begin a request. One request at a time. */
+/* What the core's functions that begin a request take. A call serves one request at a time. */
 static inline OVERLAPPED *nd_call_request(struct nd_call *call)
 {
     return (OVERLAPPED *)(void *)call;

@@ -25,7 +25,7 @@
 
 enum { WORD_OCTETS = 64, LOOK_NS = 1000000, LOOKS = 1 << 16 };
 
-/* Of a folder at most: processes, and octets of a process's file. Other users' have to leave room for each other. */
+/* The most processes of a folder, and octets of a process's file. Other users' leave room for each other. */
 enum { PROCESSES = 1024, OTHER_PROCESSES = 256, OTHER_OCTETS = 1 << 16 };
 
 struct process {

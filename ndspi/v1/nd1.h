@@ -20,8 +20,8 @@
 struct nd1_adapter {
     INDAdapter INDAdapter_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    INDProvider *
-        provider; /* that opened it: a reference, as clients may count, until its own last is gone */
+    /* The provider that opened it: a reference, which programs may count, until the last of its own is gone. */
+    INDProvider *provider;
     struct sockaddr_storage address; /* source of all its connections and listens; port 0 */
     HANDLE handle;                   /* what GetFileHandle returns; a client may have closed it */
     struct nd_sink_file *file; /* behind the handle, pinned: for all requests of its objects */

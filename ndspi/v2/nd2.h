@@ -19,8 +19,8 @@
 struct nd2_adapter {
     IND2Adapter IND2Adapter_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    IND2Provider *
-        provider; /* that opened it: a reference, as clients may count, until its own last is gone */
+    /* The provider that opened it: a reference, which programs may count, until the last of its own is gone. */
+    IND2Provider *provider;
     struct nd_adapter core;
 };
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* For the log; other builds have it from libibverbs. The embedded device raises no other events. */
+/* The log needs it; other builds have it from libibverbs. The embedded device raises no other events. */
 const char *ibv_event_type_str(enum ibv_event_type type)
 {
     switch (type) {

@@ -57,7 +57,7 @@ static inline const void *nd_wine_list(void *copy, const void *list, size_t n, s
 /* Every page of what an inline request reads. */
 void nd_wine_inline(const void *data, size_t octets);
 
-/* Of each entry that is inline: all of version 2, those without a handle of version 1. */
+/* nd_wine_inline for each inline entry: in version 2 for all, in version 1 for those without a handle. */
 static inline void nd_wine_inline_v2(const ND2_SGE *list, size_t n)
 {
     for (size_t i = 0; list && n <= ND_WINE_ENTRIES && i < n; i++)

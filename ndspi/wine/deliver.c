@@ -20,8 +20,8 @@ static struct {
     struct list_head queue;
     uint64_t queued, delivered; /* ever */
     bool busy;                  /* a thread delivers */
-    struct reactor_source
-        source; /* wakes the serving thread: to deliver, or at its deadline to look */
+    /* wakes the serving thread: to deliver, or at its deadline to look */
+    struct reactor_source source;
     bool lent, ready;
     void (*look)(void);
     bool look_now;           /* serving thread */

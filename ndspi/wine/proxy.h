@@ -20,8 +20,8 @@
 struct nd_proxy {
     const VOID *vtable; /* first: what makes it an interface */
     VOID *native;
-    IUnknown *
-        provider; /* of an adapter: the proxy that opened it, which its native object keeps alive; else NULL */
+    /* The proxy that opened an adapter, which its native object keeps alive; of other objects NULL. */
+    IUnknown *provider;
 };
 
 /*

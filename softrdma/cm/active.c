@@ -110,7 +110,7 @@ static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
     }
 }
 
-/* behind: earlier ones wait for this destination, so the first attempt is not made yet. */
+/* The first attempt is not made yet if earlier ids wait for this destination (behind). */
 static int start_tcp_locked(struct srd_id *id, bool behind)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;

@@ -125,7 +125,7 @@ static void fill_card(const struct srd_exchange *exchange, struct card *card)
     card->psn = htobe32(attr_of(exchange->qp).rq_psn & PSN_MASK);
 }
 
-/* In host order. False: there is none. */
+/* Reads the card of the peer, in host order. False: there is none. */
 static bool read_card(const struct rdma_cm_event *event, struct card *card)
 {
     const struct rdma_conn_param *param = &event->param.conn;
@@ -152,7 +152,7 @@ static bool psn_fits_locked(const struct srd_exchange *exchange, uint32_t expect
     return false;
 }
 
-/* Of a peer with the right number. A stranger needs it for the warning; translation of addresses does not. */
+/* Whether a peer with the right number has the right addresses, too. If not, a warning says which it has. */
 static bool addresses_fit_locked(const struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     const struct sockaddr *from = &id->route.addr.dst_addr, *to = &id->route.addr.src_addr,
@@ -256,7 +256,7 @@ static bool accept_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
     return true;
 }
 
-/* When a request that begins to wait now fails; REACTOR_NEVER: never. */
+/* Returns the time at which a request that begins to wait now will fail; REACTOR_NEVER: never. */
 static uint64_t wait_ends_ns(struct srd_qp *qp)
 {
     struct ibv_qp_attr attr = attr_of(qp);
@@ -512,7 +512,7 @@ static int start_locked(struct srd_exchange *exchange)
         error = srd_exchange_listen(exchange->port);
     if (error)
         return error;
-    /* Until it is in RTS, and says so. */
+    /* It waits for ever until the queue pair is in RTS, which says how often. */
     atomic_store_explicit(&qp->rnr_retries, SRD_RNR_FOR_EVER, memory_order_relaxed);
     exchange->refused = false;
     ask_locked(exchange);

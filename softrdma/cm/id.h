@@ -35,7 +35,7 @@ enum srd_id_state {
     SRD_ID_OVER,
 };
 
-/* As on InfiniBand, so that what works here works there. */
+/* The limits of InfiniBand, so that what works here works there. */
 enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
 /* Reasons of REJECTED, InfiniBand's numbers: no listener; the program on the other side rejected. */
 enum { SRD_CM_NO_LISTENER = 8, SRD_CM_CONSUMER = 28 };
@@ -90,7 +90,7 @@ struct srd_cm_event {
  */
 enum { SRD_CM_RECORDS = 3 };
 
-/* Of a queue pair, as IBV_QP_TIMEOUT. */
+/* The timeouts of a queue pair, in the form of IBV_QP_TIMEOUT. */
 enum { SRD_CM_ACK_TIMEOUT = 14, SRD_CM_ACK_TIMEOUT_MAX = 31 };
 
 struct srd_id {
@@ -224,7 +224,7 @@ void srd_id_forget_event(struct rdma_cm_id *ibv);
  */
 int srd_id_complete(struct rdma_cm_id *ibv, int result);
 
-/* Of both sides' srd_conn_owner_ops */
+/* Both sides have these in their srd_conn_owner_ops. */
 void srd_id_on_established(void *owner, struct srd_conn *conn);
 void srd_id_on_down(void *owner, struct srd_conn *conn, int status);
 void srd_id_on_unref(void *owner);

@@ -107,7 +107,7 @@ static struct waiting *oldest_locked(struct srd_meet *meet)
     return list_empty(&meet->offers) ? NULL : waiting_of(meet->offers.n.next);
 }
 
-/* Of the connection with these addresses of the passive end: the one that came last. NULL: none. */
+/* Finds the last offer for the connection with these addresses of the passive end. NULL: there is none. */
 static struct waiting *find_locked(
     struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer)
 {

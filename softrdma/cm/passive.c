@@ -256,7 +256,7 @@ static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
     srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, frame);
 }
 
-/* Behind the Reply: 1 = a reject frame, whole, in id->reply; 0 = part of one; -1 = no reject frame. */
+/* Looks behind the Reply: 1 = there is a whole reject frame, now in id->reply; 0 = a part of one; -1 = none. */
 static int reject_frame_locked(struct srd_id *id)
 {
     struct srd_conn *conn = id->conn;

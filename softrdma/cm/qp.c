@@ -63,7 +63,7 @@ int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *p
 {
     int error;
 
-    /* As librdmacm and the kernel have it. */
+    /* librdmacm and the kernel take it so, too. */
     id->rnr_retries = param && param->rnr_retry_count < SRD_RNR_FOR_EVER ? param->rnr_retry_count
                                                                          : SRD_RNR_FOR_EVER;
     id->local =

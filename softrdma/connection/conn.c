@@ -107,7 +107,7 @@ static bool may_send(struct srd_conn *conn)
            !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
 }
 
-/* The same, of what the caller has stored: if not, who finds that there is room sees it. */
+/* Whether what the caller has stored may be sent. If not, the thread that finds that there is room will see it. */
 static bool may_send_this(struct srd_conn *conn)
 {
     if (may_send(conn))

@@ -52,8 +52,8 @@ struct srd_conn {
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
-    const struct srd_transport
-        *transport;              /* TCP's, until it has a share; that, too, in the startup phase */
+    /* TCP's, until it has a share; that, too, in the startup phase */
+    const struct srd_transport *transport;
     struct srd_share *share;     /* until closed; under the locks that keep the socket open */
     struct srd_source bell;      /* the socket of the share */
     atomic_bool bell_ended;      /* the peer has closed it */
@@ -77,7 +77,7 @@ struct srd_conn {
     unsigned close_again; /* linger lock: how often that may still begin anew (util/deadline.h) */
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
-    /* of that list: */
+    /* These belong to that list. */
     bool idle_left;      /* for good */
     uint64_t idle_ms;    /* when it is looked at */
     uint64_t idle_mark;  /* of srd_stream_give_back */

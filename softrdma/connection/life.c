@@ -126,7 +126,7 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     return true;
 }
 
-/* By a reset where a softrdma peer has ended its side: srd_conn_shut. */
+/* Closes it by a reset if a softrdma peer has ended its side (srd_conn_shut). */
 static bool close_in_order(struct srd_conn *conn)
 {
     return close_socket(conn, conn->soft_peer && atomic_load(&conn->rx_ended));

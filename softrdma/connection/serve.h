@@ -149,7 +149,7 @@ SRD_SERVE bool srd_serve_is_blocked(struct srd_conn *conn, const struct srd_writ
     return false;
 }
 
-/* As srd_transport.send; SRD_STREAM_RING is left in the actions if the peer may have to be woken for that. */
+/* Sends as srd_transport.send does. SRD_STREAM_RING in the actions: the peer may have to be woken for that. */
 SRD_SERVE unsigned srd_serve_send(
     struct srd_conn *conn, const struct srd_writer *by, struct srd_turn *left, bool *all)
 {

@@ -259,7 +259,7 @@ static int query_device_ex(struct ibv_context *context,
     return srd_query_device(context, &attr->orig_attr);
 }
 
-/* Without it verbs.h answers by itself, and logs nothing. */
+/* verbs.h would answer by itself where this is missing, and log nothing. */
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
     (void)context, (void)attr;

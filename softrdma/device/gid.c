@@ -40,7 +40,7 @@ int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t in
     return srd_errno(fill_entry(srd_device_of(context), index, entry, entry_octets) ? ENODATA : 0);
 }
 
-/* As the kernel's: -EINVAL if there are more addresses than max_entries. */
+/* It answers as the kernel's does: -EINVAL if there are more addresses than max_entries. */
 ssize_t srd_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
     size_t max_entries, uint32_t flags, size_t entry_octets)
 {

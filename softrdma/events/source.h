@@ -37,7 +37,7 @@ struct srd_source_ops {
     void (*expired)(struct srd_source *source);
     /* Whether the source needs no service before its soon time. NULL: it always does. Takes no lock. */
     bool (*idle)(struct srd_source *source);
-    /* The same, and no thread that sleeps need wake for it: it need not stay soon. NULL: it has to. Takes no lock. */
+    /* Whether it is idle and no sleeping thread need wake for it: it need not stay soon. NULL: it has to. No lock. */
     bool (*spent)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
     uint32_t (*interest)(struct srd_source *source);
@@ -51,21 +51,21 @@ struct srd_source_ops {
 struct srd_source {
     struct reactor_source reactor; /* first */
     const struct srd_source_ops *ops;
-    struct srd_source
-        *of;          /* what the program polls where this is its second descriptor; NULL: itself */
+    /* what the program polls where this is its second descriptor; NULL: itself */
+    struct srd_source *of;
     int fd;           /* -1: closed */
     unsigned process; /* srd_generation of its maker */
     bool added;
     atomic_uint polls; /* counted by threads that poll this very source */
     atomic_uint seen;  /* polls when the reactor looked last, or the program left it */
-    atomic_bool
-        looked_at; /* a thread that polls has found it in the set since (reactor_poll), and needs it there */
+    /* a thread that polls has found it in the set since (reactor_poll), and needs it there */
+    atomic_bool looked_at;
     atomic_bool paused;
-    atomic_bool
-        attentive; /* a thread polls it, so the reactor does not see what comes; ops->left ends that */
-    _Atomic(const void *)
-        looker;           /* while attentive: the thread that looked last (srd_source_here) */
-    atomic_bool attended; /* the background thread is serving it */
+    /* a thread polls it, so the reactor does not see what comes; ops->left ends that */
+    atomic_bool attentive;
+    /* While attentive: the thread that looked last (srd_source_here). */
+    _Atomic(const void *) looker;
+    atomic_bool attended;         /* the background thread is serving it */
     _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; the lock to write */
     atomic_uint soon;             /* 1: in the list of sources due soon; the lock to change */
     uint64_t soon_ms;             /* when it is due */

@@ -222,7 +222,7 @@ static bool may_bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
            bind->addr - region->addr <= region->length - bind->length;
 }
 
-/* Of a window that nothing is bound to any more. */
+/* Binds a window that nothing is bound to any more. */
 static void bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
 {

@@ -29,8 +29,8 @@ struct srd_stag_entry {
     uint32_t key;                /* index << 8 | key octet */
     _Atomic uint32_t pins;       /* accesses under way; top bit: a thread waits for them to end */
     bool window;
-    bool
-        by_domain; /* a window of type 1: any queue pair of its domain serves it, and binds alone change it */
+    /* a window of type 1: any queue pair of its domain serves it, and binds alone change it */
+    bool by_domain;
     bool valid; /* a region always; a fast one while registered; a window while bound */
     bool used;  /* a window: it was bound under its key */
     int access;

@@ -16,7 +16,7 @@ static inline struct srd_stag_entry **srd_stag_bucket(struct srd_stag_table *tab
     return &table->buckets[key >> 8 & table->mask]; /* random already */
 }
 
-/* By the index alone: the octet of the key may be another. NULL: there is none. */
+/* Finds an entry by its index alone: the octet of the key may be another. NULL: there is none. */
 static inline struct srd_stag_entry *srd_stag_find_locked(
     struct srd_stag_table *table, uint32_t key)
 {

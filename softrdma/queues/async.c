@@ -28,7 +28,7 @@ static struct ibv_context *context_of(const struct ibv_async_event *event)
     }
 }
 
-/* Of those that softrdma raises. */
+/* Names the events that softrdma raises. */
 static const char *name_of(enum ibv_event_type type)
 {
     switch (type) {

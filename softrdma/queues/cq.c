@@ -420,7 +420,7 @@ static bool progress(struct srd_cq *cq)
     return moved;
 }
 
-/* The same if it has been polled since it was left. */
+/* Returns its source, pinned, if that has been polled since it was left. */
 static struct srd_source *polled_source_locked(struct srd_cq *cq)
 {
     lock_assert_held(&cq->lock);

@@ -149,7 +149,7 @@ static struct srd_qp_slot *slot_locked(struct srd_device *device, uint32_t qp_nu
     return slot && slot->qp && slot->generation == qp_num >> SLOT_BITS ? slot : NULL;
 }
 
-/* Where a number that names a port keeps its queue pair; NULL: no such port here. */
+/* Finds the place of the queue pair whose number names a port. NULL: there is no such port here. */
 static struct srd_qp **place_locked(struct srd_device *device, uint32_t qp_num)
 {
     struct srd_qp_port *port = device->ports;

@@ -91,7 +91,7 @@ static inline void srd_qp_pin(struct srd_qp *qp)
     atomic_fetch_add_explicit(&qp->pins, 1, memory_order_relaxed);
 }
 
-/* In no table yet, with the caller's pin; NULL without memory. */
+/* Makes a queue pair that is in no table yet and has the caller's pin. NULL: there is no memory. */
 struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr);
 void srd_qp_unpin(struct srd_qp *qp);
 

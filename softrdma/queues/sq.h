@@ -37,8 +37,8 @@ enum srd_sqe_kind {
 
 struct srd_sqe {
     uint64_t wr_id;
-    uint64_t
-        number; /* among Sends and Writes, from 1; of a Write with immediate data: that of the latter */
+    /* among Sends and Writes, from 1; of a Write with immediate data: that of the latter */
+    uint64_t number;
     uint64_t remote_addr;
     uint32_t rkey; /* to write, read, bind to, invalidate, or register; a Send's immediate data */
     uint32_t octets;
@@ -134,8 +134,8 @@ struct srd_sq {
     uint32_t stride_octets, max_sge, max_inline;
     bool sig_all;
     bool flushing; /* error state: posts complete flushed at once; under the lock */
-    bool
-        plain_peer; /* the peer is known, and not softrdma: no request of RFC 7306; under the lock */
+    /* the peer is known, and not softrdma: no request of RFC 7306; under the lock */
+    bool plain_peer;
     _Atomic uint32_t head, next, tail; /* counts, not positions */
     uint64_t complete;                 /* Sends and Writes known to be complete; under the lock */
 };
@@ -160,7 +160,7 @@ static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
 int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
     struct srd_conn **conn);
 
-/* The same for one fast registration; list becomes the queue's when *queued. */
+/* Queues one fast registration, as srd_sq_post does a list. list becomes the queue's if *queued is set. */
 int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
     bool *queued, struct srd_conn **conn);
 

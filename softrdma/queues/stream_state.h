@@ -96,7 +96,7 @@ struct srd_rx {
     bool by_staging;          /* its place could not be stored to directly */
     uint32_t skip;            /* pad and CRC still to come */
 
-    /* between rx_space and rx */
+    /* These hold between rx_space and rx. */
     uint32_t direct; /* octets of the payload offered for direct placement */
     struct srd_stag_entry *pins[SRD_RX_IOV];
     int n_pins;
@@ -196,8 +196,8 @@ struct srd_stream {
     _Atomic uint64_t handed;      /* how many of them TCP has taken */
 
     /*
-     * With a share: where this end says rx_complete to the peer, and the peer says its own. NULL: acknowledgements are
-     * FPDUs. Both locks to change.
+     * With a share this end tells the peer its rx_complete in the first, and the peer its own in the second. NULL:
+     * acknowledgements are FPDUs. Both locks are held to change them.
      */
     _Atomic uint64_t *tells;
     const _Atomic uint64_t *told;

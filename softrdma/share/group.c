@@ -49,7 +49,7 @@ static uint64_t limit_in(const char *mount, const char *group, const char *file)
     return end == text ? UINT64_MAX : limit;
 }
 
-/* Of a group and those above it. files: up to a NULL; group is cut. */
+/* Returns the least limit of a group and those above it. files ends with a NULL; group is cut. */
 static uint64_t least_limit(const char *mount, char *group, const char *const files[])
 {
     uint64_t limit = UINT64_MAX;

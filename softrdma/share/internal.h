@@ -30,8 +30,8 @@ struct srd_ring_words {
     _Alignas(SRD_SHARE_APART) _Atomic uint64_t tail; /* the reader's: octets before it are free */
     /* 0: the writer is to ring; set by the writer that does, and by a reader that polls */
     _Alignas(SRD_SHARE_APART) _Atomic uint32_t awake;
-    _Atomic uint32_t
-        processor; /* the reader's, when it began to doze or to poll, and 1; 0: none yet */
+    /* the reader's, when it began to doze or to poll, and 1; 0: none yet */
+    _Atomic uint32_t processor;
     /* 1: the reader is to ring when it has made room, and clears it */
     _Alignas(SRD_SHARE_APART) _Atomic uint32_t wants_room;
 };

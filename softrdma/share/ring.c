@@ -31,8 +31,8 @@ static int broken(const struct srd_share *share)
 }
 
 /*
- * For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor a bell; others,
- * the bell fails.
+ * Breaks the ring up for good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor
+ * a bell; with another error the bell fails.
  */
 static int break_up(struct srd_share *share, int error)
 {

@@ -9,7 +9,7 @@
 
 #include <endian.h>
 
-/* Of a message of one segment with a fixed length (RFC 5041 section 7.1, RFC 5040 section 7.2). */
+/* Checks a message of one segment with a fixed length (RFC 5041 section 7.1, RFC 5040 section 7.2). */
 static srd_fault check_fixed(
     const struct srd_segment *segment, uint32_t ulpdu_octets, uint32_t fixed_octets)
 {

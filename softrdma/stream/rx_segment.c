@@ -185,7 +185,7 @@ void srd_rx_count_message(struct srd_qp *qp, unsigned *actions)
 
 enum { IMMEDIATE = SRD_SEND_IMMEDIATE, SEND_OPCODES = 2 * SRD_SEND_IMMEDIATE };
 
-/* By opcode: the Send brings an STag or immediate data; it asks for an event. */
+/* The index is the opcode: whether the Send brings an STag or immediate data; whether it asks for an event. */
 static const bool has_word[SEND_OPCODES] = {
     [SRD_OP_SEND_INV] = true,
     [SRD_OP_SEND_SE_INV] = true,

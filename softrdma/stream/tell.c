@@ -76,7 +76,7 @@ static void describe_request(const struct srd_sqe *sqe, char *what)
         snprintf(what, WHAT, "Send of %" PRIu32 " bytes", sqe->octets);
 }
 
-/* Which entry of a list the table refuses. pd: whose regions count. */
+/* Says which entry of a list the table refuses. The regions of pd count. */
 static void explain_list(struct srd_qp *qp, const struct ibv_pd *pd, const struct ibv_sge *sge,
     uint32_t num_sge, int access, char *why)
 {

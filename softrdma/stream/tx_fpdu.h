@@ -8,7 +8,7 @@
 
 #include "softrdma/stream/internal.h"
 
-/* Where it begins in the batch. */
+/* The place in the batch at which an FPDU begins. */
 struct srd_tx_fpdu {
     int count, n_refs;
     uint32_t staged, octets;
@@ -16,7 +16,7 @@ struct srd_tx_fpdu {
     uint32_t crc;
 };
 
-/* Of larger payloads, with CRC: each is copied to the border of a cache line, and takes an entry of the iovec. */
+/* With CRC a larger payload is copied to the border of a cache line, and takes an entry of the iovec. */
 enum { SRD_TX_ALIGNMENT = 64, SRD_TX_ALIGNED_OCTETS = 8192 };
 
 /*

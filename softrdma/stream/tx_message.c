@@ -129,7 +129,7 @@ static bool put_large(
     return true;
 }
 
-/* The same of SRD_TX_COPY_OCTETS at most; what is inline is never more. */
+/* Puts the next octets, SRD_TX_COPY_OCTETS at most, as one FPDU with a copy. What is inline is never longer. */
 static bool put_small(
     struct srd_qp *qp, struct srd_sqe *sqe, const struct srd_segment *segment, uint32_t octets)
 {

@@ -97,8 +97,8 @@ enum {
 struct srd_segment {
     bool tagged, last;
     uint8_t opcode;
-    uint32_t
-        stag; /* tagged: the sink; untagged: the STag to invalidate, a Send's immediate data, or 0 */
+    /* tagged: the sink; untagged: the STag to invalidate, a Send's immediate data, or 0 */
+    uint32_t stag;
     uint64_t to;          /* tagged */
     uint32_t qn, msn, mo; /* untagged */
 };
@@ -116,7 +116,7 @@ enum srd_atomic_operation { SRD_ATOMIC_FETCH_ADD = 0, SRD_ATOMIC_CMP_SWAP = 2 };
 
 struct srd_atomic {
     uint8_t operation; /* enum srd_atomic_operation, or any other of 4 bits */
-    /* of the sum, or to be stored; the mask: the highest bit of each field of the sum, or which bits are stored */
+    /* FetchAdd: what is added, and the highest bit of each field. CmpSwap: what is stored, and in which bits. */
     uint64_t data, mask;
     uint64_t compare, compare_mask; /* CmpSwap: which bits have to be equal */
 };

@@ -22,7 +22,7 @@ extern const struct srd_fault_row srd_fault_rows[];
  */
 const struct srd_fault_row *srd_fault_row(srd_fault fault);
 
-/* For printf: "(Terminate %x/%x/%02x)". */
+/* The arguments of printf for "(Terminate %x/%x/%02x)". */
 #define SRD_FAULT_NUMBERS(fault)                                                                   \
     (unsigned)(fault) >> 12, (unsigned)(fault) >> 8 & 15, (unsigned)(fault)&255
 

@@ -349,7 +349,7 @@ bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer)
     return running;
 }
 
-/* For a timer that is due. Returns whether the timer was restarted because it was found late. */
+/* Restarts a timer that is due, if it was found late. Returns whether it did. */
 static bool begins_anew_locked(struct nd_cm *cm, struct nd_cm_timer *timer, uint64_t now_ns)
 {
     if (!deadline_begins_anew(&timer->again, now_ns - timer->due_ns))

@@ -13,7 +13,7 @@
 #define TOTAL(member, name, text) ROW(member, name, text, TRUE)
 #define NOW(member, name, text)   ROW(member, name, text, FALSE)
 
-/* In the order of the members; no member that is a UINT64 is left out. */
+/* The rows are in the order of the members, and there is one for each member that is a UINT64. */
 static const ND_LINUX_COUNTER table[] = {
     TOTAL(InboundBytes, "inbound_bytes", "Octets that arrived."),
     TOTAL(OutboundBytes, "outbound_bytes", "Octets that were sent."),

@@ -41,7 +41,7 @@ struct nd_counts {
     } now;
 };
 
-/* Of the adapter itself. */
+/* What happens to the adapter itself is counted here. */
 struct nd_adapter_counts {
     _Atomic uint64_t accepted, initiated, active, failed_attempts;
     _Atomic uint64_t connection_errors, completion_queue_errors;

@@ -156,7 +156,7 @@ static bool is_failure(enum nd_connector_event event)
            event == ND_EVENT_UNREACHABLE || event == ND_EVENT_BROKEN || event == ND_EVENT_REMOVED;
 }
 
-/* From the request of either side on, until it is established, or over. */
+/* An attempt begins with the request of either side, and ends when the connection is established or has failed. */
 static bool is_attempt(enum nd_connector_state state)
 {
     return state == ND_CONNECTOR_RESOLVING || state == ND_CONNECTOR_REQUEST_SENT ||

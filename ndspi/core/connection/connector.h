@@ -69,8 +69,8 @@ struct nd_connector {
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
     bool any_port;             /* of ours, for a dialect of exact ports */
-    OVERLAPPED
-    *told; /* begins when the connection is up, ends with it; NULL: none, or it has begun */
+    /* begins when the connection is up, ends with it; NULL: none, or it has begun */
+    OVERLAPPED *told;
     uint32_t reason;        /* of the end; nd_connector_end_reason */
     bool asked_again;       /* for the peer's address, once more in this attempt */
     unsigned ports_tried;   /* in this attempt, in place of ports that cannot reach the peer */

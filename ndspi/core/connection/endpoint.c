@@ -68,7 +68,7 @@ HRESULT nd_endpoint_init(struct nd_endpoint *endpoint, struct nd_adapter *adapte
     nd_object_init(&endpoint->object, destroy);
     lock_init(&endpoint->lock, LOCK_LISTENER, "shared endpoint");
     list_init(&endpoint->destinations);
-    /* Without an owner: this function may still fail and give the endpoint up. */
+    /* The id has no owner yet, since this function may still fail and give the endpoint up. */
     if ((error = -nd_cm_id_create(&adapter->cm, NULL, NULL, &endpoint->id)))
         return nd_status_from_errno(error);
     error = bind_id(endpoint);

@@ -426,7 +426,7 @@ static int bind_all(struct nd_listener *listener, const struct sockaddr_storage 
     return error;
 }
 
-/* In a dialect of exact ports; nothing otherwise. Returns 0 or a negative errno. */
+/* Claims the port where the dialect has exact ports, and else does nothing. Returns 0 or a negative errno. */
 static int claim_port(const struct nd_listener *listener, const struct sockaddr_storage *local,
     uint16_t port_be, struct nd_claim **claim)
 {

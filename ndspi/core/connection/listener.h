@@ -28,7 +28,7 @@ enum nd_listener_state {
 
 struct nd_listener;
 
-/* Of a facade to which requests are delivered. */
+/* What a facade provides so that requests can be delivered to it. */
 struct nd_listener_ops {
     /* A connector, Idle, for one request; NULL: no memory. Called without locks, the listener pinned. */
     struct nd_connector *(*make)(struct nd_listener *listener);
@@ -61,7 +61,7 @@ struct nd_listener {
     struct list_head waiting;  /* struct waiter, in the order of pending */
 };
 
-/* As nd_connector_init, _fini, _close. Close rejects the requests it has kept. */
+/* These do what those of the connector do (connector.h). Close rejects the requests that the listener has kept. */
 void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
     struct nd_sink_file *file, void (*destroy)(struct nd_object *object));
 void nd_listener_fini(struct nd_listener *listener);

@@ -38,7 +38,7 @@ enum { ND_QP_RESERVE = 1 };
 /* Returns 0 or a negative errno: the device cannot make a queue pair at all, or the process has no descriptor left. */
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
 
-/* For a client that has one limit of entries: lowers max_initiator_sge, so that it holds for Reads as well. */
+/* Lowers max_initiator_sge so that it holds for Reads as well: some clients have one limit of entries. */
 static inline void nd_limits_level_sge(struct nd_limits *limits)
 {
     limits->max_initiator_sge = limits->max_read_sge;

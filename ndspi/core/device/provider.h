@@ -31,7 +31,7 @@ struct nd_device {
     uint8_t port; /* of the device, from 1; 0 = a device that could not be asked for its ports */
     uint64_t adapter_id;
     char name[ND_DEVICE_NAME_OCTETS];
-    /* from here on: the provider's lock */
+    /* The provider's lock guards the members below. */
     unsigned addresses;
     struct nd_diagnosis diagnosis; /* why it is used, or why not */
 };
@@ -92,7 +92,7 @@ struct nd_provider_address {
     struct nd_diagnosis diagnosis;  /* device is the name of the one it would belong to, or "" */
 };
 
-/* The same for every address; best first, those of interfaces that are down last. */
+/* Reports every address: the best first, those of interfaces that are down last. */
 HRESULT nd_provider_report_addresses(
     void (*tell)(void *context, const struct nd_provider_address *address), void *context);
 

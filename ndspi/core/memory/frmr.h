@@ -63,8 +63,8 @@ struct nd_pages {
     uint32_t count;
     uint32_t offset; /* of the first byte in the first page */
     uint64_t length; /* bytes */
-    uint64_t
-        base; /* address of the first byte for requests and peers: offset + n * ND_PAGE_OCTETS */
+    /* address of the first byte for requests and peers: offset + n * ND_PAGE_OCTETS */
+    uint64_t base;
 };
 
 /*

@@ -132,7 +132,7 @@ HRESULT nd_mr_refused(const void *buffer, size_t length, int error)
     return status_of_refusal(error);
 }
 
-/* As nd_mr_enter. error out: the device's error if it refused, not logged yet; else unchanged */
+/* Does what nd_mr_enter does. error out: the device's error if it refused, not logged yet; else unchanged. */
 static HRESULT try_enter(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, int *error)
 {

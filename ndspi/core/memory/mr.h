@@ -57,8 +57,8 @@ void nd_mr_unbound_locked(struct nd_mr *mr);
 HRESULT nd_mr_refused(const void *buffer, size_t length, int error);
 
 /*
- * The same as requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no overlapped;
- * ND_NO_MEMORY.
+ * The same calls as overlapped requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no
+ * overlapped; ND_NO_MEMORY.
  */
 HRESULT nd_mr_register(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);

@@ -386,7 +386,7 @@ static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth)
     return status;
 }
 
-/* With the reserve for its queue pairs; near the device's limit, its entries beyond the client's largest depth. */
+/* Resizes with the reserve for its queue pairs, or near the device's limit, which refuses that, ND_CQ_RESERVE. */
 static int resize_to(struct nd_cq *cq, uint32_t capacity, uint32_t reserve)
 {
     int rc = nd_resize_cq(&cq->adapter->port, cq->poll.ibv, (int)(capacity + reserve));

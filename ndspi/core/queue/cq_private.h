@@ -26,7 +26,7 @@ static inline bool nd_cq_drains_closing_locked(const struct nd_cq *cq)
     return cq->adapter->dialect->closing_drains && !list_empty(&cq->closing);
 }
 
-/* Where the queue pair of this number stands. Devices number them in a row, or near to it. */
+/* Finds the list that has the queue pair of this number. Devices number queue pairs in a row, or nearly so. */
 static inline struct list_head *nd_cq_shared_place(
     const struct nd_cq_shared *shared, uint32_t number)
 {

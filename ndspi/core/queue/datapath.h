@@ -340,7 +340,7 @@ _Static_assert(
     sizeof(void *) != 8 || sizeof(struct nd_result) == ND_RESULT_SHORT + sizeof(nd_result_end),
     "they end a result");
 
-/* As nd_cq_translate_locked; slot: size octets of a struct nd_result. */
+/* nd_cq_translate_locked for the kernel flavour. slot has room for size octets of a struct nd_result. */
 static inline __attribute__((always_inline)) bool nd_cq_translate_kernel_locked(
     const struct ibv_wc *wc, struct nd_result *slot, uint32_t size)
 {

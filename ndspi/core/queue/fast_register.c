@@ -45,7 +45,7 @@ static bool makes_sense(const struct nd_frmr *frmr, const struct nd_pages *pages
     return true;
 }
 
-/* As nd_post_begin; the batch is empty then. */
+/* Begins as nd_post_begin does, with an empty batch. */
 static HRESULT begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
     struct nd_request **request)
 {

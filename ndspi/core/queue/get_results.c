@@ -232,8 +232,8 @@ unsigned nd_cq_results_count_kernel_short(struct nd_cq_poll *poll, int polled)
 }
 
 /*
- * As the fast path, but counts all that the device has first, whatever the array's size: it polls straight into the
- * array only if that empties the device's queue.
+ * Does what the fast path does, but counts first all that the device has, whatever the array's size: it polls straight
+ * into the array only if that empties the device's queue.
  */
 static unsigned results_counted(struct nd_cq *cq, struct nd_cq_poll *poll)
 {

@@ -72,7 +72,7 @@ static bool arm_locked(struct nd_cq *cq, unsigned waiting)
     return true;
 }
 
-/* The same until nothing is left to drain. */
+/* Arms and drains in turn until nothing is left to drain. */
 void nd_cq_rearm_locked(struct nd_cq *cq)
 {
     while (arm_locked(cq, cq->waiting)) {

@@ -72,12 +72,12 @@ enum nd_operation {
     ND_OPERATION_INVALIDATED = 0x8001, /* a Receive whose message invalidated a key */
 };
 
-/* By ND2_REQUEST_TYPE, and ND_REQUEST_TYPE_FAST_REGISTER. */
+/* The index is the ND2_REQUEST_TYPE, or ND_REQUEST_TYPE_FAST_REGISTER. */
 extern const uint32_t nd_operations[7];
 
 struct nd_request {
     _Alignas(64) union {
-        /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
+        /* What a success reports, but for a Receive's length. In version 1 RequestContext is the ND_RESULT. */
         ND2_RESULT result;
         struct {
             uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
@@ -148,7 +148,7 @@ struct nd_queue {
     union { /* what the fast path posts: all but wr_id and, in version 2, sg_list is fixed */
         struct {
             struct ibv_send_wr send_wr, *bad_send;
-            /* as ibv_post_send would load it, kept here: one load less */
+            /* What ibv_post_send would load, kept here to save that load. */
             int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
         };
         struct {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an entry: its bytes; whether it is inline; its token. */
+/* An entry, whichever version its list is of. */
 struct piece {
     const void *data;
     size_t length;

@@ -266,7 +266,7 @@ HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
     return status;
 }
 
-/* Under both locks, as a Notify begins. Returns ND_PENDING, or what the queue failed with. */
+/* Arms for a Notify that begins, with both locks held. Returns ND_PENDING, or what the queue failed with. */
 static HRESULT begin_arm_locked(struct nd_srq *srq, OVERLAPPED *request)
 {
     HRESULT status = ND_PENDING;

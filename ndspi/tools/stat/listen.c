@@ -164,7 +164,7 @@ static void count_descriptors(struct listening *listening)
     listening->kept = listening->connections / 2 < CLIENTS ? listening->connections / 2 : CLIENTS;
 }
 
-/* With more than are kept disconnects the oldest, so that clients that send or read nothing do not block others. */
+/* Disconnects the oldest if there are too many, so that clients that send or read nothing do not block others. */
 static void make_room(struct listening *listening)
 {
     struct client *oldest = NULL;
@@ -285,7 +285,7 @@ static int listening_socket(const struct addrinfo *at)
     return -1;
 }
 
-/* Without a thread of its own: serve runs it. The daemon closes the socket at its end. */
+/* Starts a daemon without a thread of its own: serve runs it. It closes the socket when it ends. */
 static struct MHD_Daemon *start(int socket, struct listening *listening)
 {
     return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, listening,
@@ -333,7 +333,7 @@ static void serve(struct MHD_Daemon *daemon, struct listening *listening, int en
     } while (!wait[0].revents);
 }
 
-/* Until SIGINT or SIGTERM, which `ends` reads. */
+/* Serves until SIGINT or SIGTERM, which can be read from `ends`. */
 static bool listen_on(int socket, struct listening *listening, int ends,
     void (*ready)(const char *address, unsigned port))
 {

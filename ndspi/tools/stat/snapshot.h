@@ -50,7 +50,7 @@ void stat_free(struct stat_snapshot *snapshot);
 enum { STAT_OWNER = 32 };
 const char *stat_owner_text(ULONG user, char text[STAT_OWNER]);
 
-/* The same adapter in an earlier snapshot; NULL: it was not there. */
+/* Finds the adapter of a row in an earlier snapshot. NULL: it was not there. */
 const struct stat_row *stat_before(const struct stat_snapshot *earlier, const struct stat_row *row);
 
 static inline UINT64 stat_value(const struct stat_row *row, const ND_LINUX_COUNTER *counter)

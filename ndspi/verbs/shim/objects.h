@@ -92,11 +92,11 @@ struct shim_ring {
     bool receives;
     uint32_t size, depth; /* size: a power of two */
     struct shim_record *records;
-    struct shim_recv_shadow
-        *shadow; /* of Receives, until the queue pair is connected (ONE_ATTEMPT); or NULL */
+    /* The entries of Receives, until the queue pair is connected (ONE_ATTEMPT); or NULL. */
+    struct shim_recv_shadow *shadow;
     uint32_t max_sge;
-    _Atomic uint32_t
-        posted; /* under `lock`; of those flushed here also under the completion queue's */
+    /* Under `lock`, and for those flushed here under the completion queue's, too. */
+    _Atomic uint32_t posted;
 
     _Atomic uint32_t oldest; /* the completion queue's lock, down to the end */
     uint32_t done;           /* records with SHIM_DONE */
