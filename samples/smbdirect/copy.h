@@ -3,56 +3,16 @@
 #ifndef COPY_H
 #define COPY_H
 
+#include "copy_host.h"
 #include "copy_protocol.h"
 #include "smbd.h"
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 #include <xxhash.h>
-
-/* ---- copy_address.c ---- */
-
-struct copy_address {
-    union {
-        struct sockaddr sa;
-        struct sockaddr_in in;
-        struct sockaddr_in6 in6;
-    };
-    socklen_t length;
-};
-
-enum { COPY_ADDRESSES = 16 };
-
-/*
- * copy_parse_address - ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT; without a port it takes SMB Direct's. The name of a host
- * has several addresses, perhaps. If text has none of these forms, says what is wrong.
- * addresses  out: in the order in which they are tried, most at most
- * Returns how many; 0: none.
- */
-unsigned copy_parse_address(const char *text, struct copy_address *addresses, unsigned most);
-/* ADDRESS:PORT. Returns text. */
-const char *copy_address_text(const struct sockaddr *address, char *text, size_t size);
-/* Makes the port 0. */
-void copy_any_port(struct copy_address *address);
-/* The local address from which the host reaches remote, port 0. False: there is none; errno says why. */
-bool copy_local_address(const struct copy_address *remote, struct copy_address *local);
-/* The network interface that has the address; 0: none has. */
-unsigned copy_interface_of(const struct copy_address *address);
-
-enum { COPY_ADDRESS_TEXT = 80 };
-
-/* ---- copy_status.c ---- */
-
-/* "STATUS_IO_TIMEOUT", or its number. Returns text. */
-const char *copy_status_text(NTSTATUS status, char *text, size_t size);
-/* What the user can do about it, or NULL. */
-const char *copy_status_hint(NTSTATUS status);
-/* Writes "smbdcopy: " and a line to standard error, control characters as \xHH. */
-void copy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- copy_file.c ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "copy.h"
+#include "copy_host.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "copy.h"
+#include "copy_host.h"
 
 #include <stdarg.h>
 
@@ -75,7 +75,7 @@ void copy_say(const char *format, ...)
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     flockfile(stderr); /* sessions have threads of their own */
-    fputs("smbdcopy: ", stderr);
+    fprintf(stderr, "%s: ", copy_program);
     put_printable(line);
     putc('\n', stderr);
     funlockfile(stderr);

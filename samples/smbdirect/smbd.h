@@ -61,6 +61,8 @@ VOID SmbdCloseAdapter(SMBD_ADAPTER *Adapter);
 const NDK_ADAPTER_INFO *SmbdAdapterInfo(const SMBD_ADAPTER *Adapter);
 /* Whether it invalidates at peers, and lets them invalidate here: from NDKPI 1.2 on; no flag says so. */
 BOOLEAN SmbdInvalidates(const SMBD_ADAPTER *Adapter);
+/* Whether it is iWARP, where servers of SMB listen on port 5445, elsewhere on 445. */
+BOOLEAN SmbdIsIwarp(const SMBD_ADAPTER *Adapter);
 
 /* ----- Connections (smbd_connection.c, smbd_listener.c) ----- */
 

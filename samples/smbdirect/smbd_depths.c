@@ -8,8 +8,10 @@
 #include "smbd_private.h"
 
 /* From 2.0 on an adapter says it. Before, those of iWARP are the ones that need a registered sink for Reads. */
-static BOOLEAN IsIwarp(const NDK_ADAPTER_INFO *Info)
+BOOLEAN SmbdIsIwarp(const SMBD_ADAPTER *Adapter)
 {
+    const NDK_ADAPTER_INFO *Info = &Adapter->Info;
+
     if (Info->Version.Major >= 2)
         return Info->RdmaTechnology == NdkiWarp;
     return !(Info->AdapterFlags & NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED);
@@ -25,7 +27,7 @@ ULONG SmbdOwnDepths(
 {
     Depths->Inbound = RtlUlongByteSwap(AtLeastOne(Inbound));
     Depths->Outbound = RtlUlongByteSwap(AtLeastOne(Outbound));
-    return IsIwarp(&Adapter->Info) ? sizeof(*Depths) : 0;
+    return SmbdIsIwarp(Adapter) ? sizeof(*Depths) : 0;
 }
 
 BOOLEAN SmbdPeerDepths(const SMBD_ADAPTER *Adapter, NDK_CONNECTOR *Connector, ULONG *Outbound)
@@ -34,7 +36,7 @@ BOOLEAN SmbdPeerDepths(const SMBD_ADAPTER *Adapter, NDK_CONNECTOR *Connector, UL
     ULONG Length = sizeof(Depths);
     NTSTATUS Status;
 
-    if (!IsIwarp(&Adapter->Info))
+    if (!SmbdIsIwarp(Adapter))
         return FALSE;
     Status = Connector->Dispatch->NdkGetConnectionData(Connector, NULL, NULL, &Depths, &Length);
     if ((!NT_SUCCESS(Status) && Status != STATUS_BUFFER_TOO_SMALL) || Length < sizeof(Depths))

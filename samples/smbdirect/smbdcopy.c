@@ -9,6 +9,8 @@
 
 #define DEFAULT_ADDRESS "127.0.0.1:5445"
 
+const char copy_program[] = "smbdcopy";
+
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
 static const char usage[] =

@@ -137,6 +137,20 @@ _ndperf()
     fi
 }
 
+_smbdcat()
+{
+    local current=$2
+    case $3 in
+    -a|--authentication) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -m|--max-protocol) _ndspi_words "3.0 3.0.2 3.1.1" "$current"; return ;;
+    -b|--bind) return ;;
+    esac
+    if [[ $current == -* ]]; then
+        _ndspi_words "-p --put -a --authentication -b --bind -i --inline -m --max-protocol -V --version -h --help" \
+            "$current"
+    fi
+}
+
 _smbdcopy()
 {
     local current=$2
@@ -175,5 +189,6 @@ complete -F _ndadapterinfo ndadapterinfo
 complete -F _ndpingpong ndpingpong nd1pingpong ndrpingpong ndcat
 complete -o filenames -F _ndperf ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw \
     nd_connect
+complete -o filenames -F _smbdcat smbdcat
 complete -o filenames -F _smbdcopy smbdcopy
 complete -o filenames -F _ndk_host ndk_host

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * smb2_ntlm.c - NTLMSSP, version 2 of its answer. Source: [MS-NLMP] 2.2.1 (messages), 2.2.2.1 (the server's pairs),
+ * 3.3.2 (the answer), 3.2.5.1.2 (what a guest sends).
+ */
+#include "smb2.h"
+#include "smb2_octets.h"
+
+#include <locale.h>
+#include <nettle/hmac.h>
+#include <nettle/md4.h>
+#include <string.h>
+#include <wctype.h>
+
+enum { BEGIN = 1, CHALLENGE = 2, ANSWER = 3 };
+enum {
+    BEGIN_LENGTH = 32,
+    CHALLENGE_LENGTH = 48,
+    ANSWER_LENGTH =
+        72, /* without its code of integrity, which only servers want that were told of it */
+    MESSAGE_FLAGS = 20 /* where a challenge has them */
+};
+enum {
+    UNICODE = 0x1,
+    REQUEST_TARGET = 0x4,
+    SIGN = 0x10,
+    NTLM = 0x200,
+    ANONYMOUS = 0x800,
+    ALWAYS_SIGN = 0x8000,
+    EXTENDED_SECURITY = 0x80000,
+    KEY_128 = 0x20000000
+};
+enum { PAIR_END = 0, PAIR_TIME = 7 };
+enum { PROOF = 16, FIXED_ANSWER = 28, INFO_MOST = 1024, NAME_UNITS = 256 };
+
+static const uint8_t mark[8] = "NTLMSSP";
+static const uint32_t offered =
+    UNICODE | REQUEST_TARGET | SIGN | NTLM | ALWAYS_SIGN | EXTENDED_SECURITY | KEY_128;
+
+uint16_t smb2_ntlm_begin(uint8_t *token)
+{
+    memset(token, 0, BEGIN_LENGTH);
+    memcpy(token, mark, sizeof(mark));
+    put32(token + 8, BEGIN);
+    put32(token + 12, offered);
+    return BEGIN_LENGTH;
+}
+
+/* What of the server's challenge is needed. */
+struct challenge {
+    const uint8_t *octets;
+    const uint8_t *info; /* pairs */
+    uint16_t info_length;
+    bool timed;
+    uint64_t time;
+};
+
+/* The pairs: number, length, value. */
+static bool get_pairs(struct challenge *challenge)
+{
+    for (uint32_t at = 0; challenge->info_length - at >= 4;) {
+        const uint8_t *pair = challenge->info + at;
+        uint16_t length = get16(pair + 2);
+
+        if (get16(pair) == PAIR_END)
+            return true;
+        if (length > challenge->info_length - at - 4)
+            return false;
+        if (get16(pair) == PAIR_TIME && length == 8) {
+            challenge->timed = true;
+            challenge->time = get64(pair + 4);
+        }
+        at += 4u + length;
+    }
+    return !challenge->info_length;
+}
+
+static bool get_challenge(const uint8_t *token, uint32_t length, struct challenge *challenge)
+{
+    uint32_t offset;
+
+    memset(challenge, 0, sizeof(*challenge));
+    if (length < CHALLENGE_LENGTH || memcmp(token, mark, sizeof(mark)) != 0 ||
+        get32(token + 8) != CHALLENGE || !(get32(token + MESSAGE_FLAGS) & UNICODE))
+        return false;
+    challenge->octets = token + 24;
+    challenge->info_length = get16(token + 40);
+    offset = get32(token + 44);
+    if (challenge->info_length > INFO_MOST || offset > length ||
+        challenge->info_length > length - offset)
+        return false;
+    challenge->info = token + offset;
+    return get_pairs(challenge);
+}
+
+/* What is known of a user by its password, name and domain. False: the login is too long, or no UTF-8. */
+static bool user_key(const struct smb2_login *login, uint8_t key[SMB2_SESSION_KEY])
+{
+    uint8_t text[2 * NAME_UNITS], hash[SMB2_SESSION_KEY];
+    locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+    struct hmac_md5_ctx hmac;
+    struct md4_ctx md4;
+    int length = smb2_utf16(login->password, text, NAME_UNITS);
+
+    if (length >= 0) {
+        md4_init(&md4);
+        md4_update(&md4, (size_t)length, text);
+        md4_digest(&md4, sizeof(hash), hash);
+        length = smb2_utf16(login->user, text, NAME_UNITS);
+    }
+    if (length >= 0) {
+        for (int i = 0; locale && i < length; i += 2)
+            put16(text + i, (uint16_t)towupper_l(get16(text + i), locale));
+        hmac_md5_set_key(&hmac, sizeof(hash), hash);
+        hmac_md5_update(&hmac, (size_t)length, text);
+        length = smb2_utf16(login->domain, text, NAME_UNITS);
+    }
+    if (length >= 0) {
+        hmac_md5_update(&hmac, (size_t)length, text);
+        hmac_md5_digest(&hmac, SMB2_SESSION_KEY, key);
+    }
+    if (locale)
+        freelocale(locale);
+    return length >= 0;
+}
+
+/* The answer of a user, at a place of the token. key in: the user's; out: the session's. Returns its length. */
+static uint16_t put_answer(uint8_t *at, const struct challenge *challenge, uint64_t time,
+    const uint8_t client_challenge[SMB2_NTLM_CHALLENGE], uint8_t key[SMB2_SESSION_KEY])
+{
+    uint8_t *signed_part = at + PROOF;
+    uint16_t length = (uint16_t)(FIXED_ANSWER + challenge->info_length + 4);
+    struct hmac_md5_ctx hmac;
+
+    memset(signed_part, 0, length);
+    signed_part[0] = signed_part[1] = 1; /* versions */
+    put64(signed_part + 8, challenge->timed ? challenge->time : time);
+    memcpy(signed_part + 16, client_challenge, SMB2_NTLM_CHALLENGE);
+    memcpy(signed_part + FIXED_ANSWER, challenge->info, challenge->info_length);
+    hmac_md5_set_key(&hmac, SMB2_SESSION_KEY, key);
+    hmac_md5_update(&hmac, SMB2_NTLM_CHALLENGE, challenge->octets);
+    hmac_md5_update(&hmac, length, signed_part);
+    hmac_md5_digest(&hmac, PROOF, at);
+    hmac_md5_update(&hmac, PROOF, at);
+    hmac_md5_digest(&hmac, SMB2_SESSION_KEY, key);
+    return (uint16_t)(PROOF + length);
+}
+
+/* A part of the token behind what it has so far. place in: of its length, again, and of its offset */
+static void put_part(uint8_t *token, uint32_t place, uint16_t part, uint32_t *length)
+{
+    put16(token + place, part);
+    put16(token + place + 2, part);
+    put32(token + place + 4, *length);
+    *length += part;
+}
+
+int smb2_ntlm_answer(const uint8_t *challenge_token, uint32_t length,
+    const struct smb2_login *login, uint64_t time,
+    const uint8_t client_challenge[SMB2_NTLM_CHALLENGE], uint8_t *token,
+    uint8_t key[SMB2_SESSION_KEY])
+{
+    struct challenge challenge;
+    uint32_t end = ANSWER_LENGTH;
+    uint16_t answer = 0, old = 0;
+    int domain = 0, user = 0;
+
+    if (!get_challenge(challenge_token, length, &challenge))
+        return 0;
+    memset(token, 0, SMB2_TOKEN_MOST);
+    memcpy(token, mark, sizeof(mark));
+    put32(token + 8, ANSWER);
+    put32(token + 60, offered | (login->user ? 0 : ANONYMOUS));
+    if (login->user) {
+        if (!user_key(login, key))
+            return -1;
+        domain = smb2_utf16(login->domain, token + end, NAME_UNITS);
+        user = smb2_utf16(login->user, token + end + domain, NAME_UNITS);
+        /* Version 2 has nothing in the older answer's place but zeros. */
+        old = 24;
+        answer =
+            put_answer(token + end + domain + user + old, &challenge, time, client_challenge, key);
+    } else {
+        old = 1; /* a guest's: one zero */
+    }
+    put_part(token, 28, (uint16_t)domain, &end);
+    put_part(token, 36, (uint16_t)user, &end);
+    put_part(token, 44, 0, &end);
+    put_part(token, 12, old, &end);
+    put_part(token, 20, answer, &end);
+    put_part(token, 52, 0, &end);
+    return (int)end;
+}
