@@ -47,6 +47,7 @@ struct cat_options {
     struct smb2_login login;
     struct copy_address local; /* length 0: chosen by the route */
     uint16_t newest;           /* enum smb2_dialect */
+    unsigned pieces;           /* under way at a time, CAT_PIPELINE at most */
     bool put, in_messages;
 };
 

@@ -172,7 +172,7 @@ static bool ask(struct move *move, struct slot *slot)
 /* Whether another piece may be asked for; the credits for one of full length have to be there, or all answers. */
 static bool may_begin(const struct move *move)
 {
-    return !move->all && move->count < CAT_PIPELINE &&
+    return !move->all && move->count < move->cat->options->pieces &&
            (!move->count || cat_charge(move->cat, move->piece) <= move->cat->credits);
 }
 

@@ -23,6 +23,7 @@ static const char usage[] =
     "  -b, --bind ADDRESS           the client's own (default: by the route to the server)\n"
     "  -i, --inline                 data in messages, none by RDMA\n"
     "  -m, --max-protocol DIALECT   3.0, 3.0.2 or 3.1.1 (default)\n"
+    "  -n, --pieces NUMBER          of the file under way at a time, 1 to 8 (default)\n"
     "  -V, --version\n"
     "  -h, --help                   this\n"
     "\n"
@@ -35,13 +36,14 @@ static const struct option long_options[] = {
     { "bind", required_argument, NULL, 'b' },
     { "inline", no_argument, NULL, 'i' },
     { "max-protocol", required_argument, NULL, 'm' },
+    { "pieces", required_argument, NULL, 'n' },
     { "version", no_argument, NULL, 'V' },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
 };
 
 struct arguments {
-    const char *authentication, *bind, *newest;
+    const char *authentication, *bind, *newest, *pieces;
     bool put, in_messages, help, version;
 };
 
@@ -50,13 +52,14 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 {
     int letter;
 
-    while ((letter = getopt_long(argc, argv, "pa:b:im:Vh", long_options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "pa:b:im:n:Vh", long_options, NULL)) != -1) {
         switch (letter) {
         case 'p': arguments->put = true; break;
         case 'a': arguments->authentication = optarg; break;
         case 'b': arguments->bind = optarg; break;
         case 'i': arguments->in_messages = true; break;
         case 'm': arguments->newest = optarg; break;
+        case 'n': arguments->pieces = optarg; break;
         case 'V': arguments->version = true; break;
         case 'h': arguments->help = true; break;
         default: return false;
@@ -79,6 +82,13 @@ static uint16_t dialect(const char *name)
     return 0;
 }
 
+/* 0: no number of them. */
+static unsigned pieces(const char *text)
+{
+    return text[0] >= '1' && text[0] <= '0' + CAT_PIPELINE && !text[1] ? (unsigned)(text[0] - '0')
+                                                                       : 0;
+}
+
 static int print(const char *text)
 {
     if (fputs(text, stdout) >= 0 && !fflush(stdout))
@@ -92,6 +102,7 @@ static int run(const struct arguments *arguments, const char *text)
 {
     struct cat_options options = { .text = text,
         .newest = dialect(arguments->newest),
+        .pieces = pieces(arguments->pieces),
         .put = arguments->put,
         .in_messages = arguments->in_messages };
     const char *wrong = cat_url_parse(text, &options.url);
@@ -117,7 +128,7 @@ static int run(const struct arguments *arguments, const char *text)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = { .newest = "3.1.1" };
+    struct arguments arguments = { .newest = "3.1.1", .pieces = "8" };
 
     if (!parse(argc, argv, &arguments))
         return STATUS_USAGE;
@@ -129,6 +140,10 @@ int main(int argc, char **argv)
     }
     if (!dialect(arguments.newest)) {
         copy_say("%s: no dialect; 3.0, 3.0.2 and 3.1.1 are", arguments.newest);
+        return STATUS_USAGE;
+    }
+    if (!pieces(arguments.pieces)) {
+        copy_say("%s: from 1 to 8 pieces can be under way", arguments.pieces);
         return STATUS_USAGE;
     }
     return run(&arguments, argv[optind]);

@@ -143,11 +143,11 @@ _smbdcat()
     case $3 in
     -a|--authentication) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -m|--max-protocol) _ndspi_words "3.0 3.0.2 3.1.1" "$current"; return ;;
-    -b|--bind) return ;;
+    -b|--bind|-n|--pieces) return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "-p --put -a --authentication -b --bind -i --inline -m --max-protocol -V --version -h --help" \
-            "$current"
+        _ndspi_words "-p --put -a --authentication -b --bind -i --inline -m --max-protocol -n --pieces \
+            -V --version -h --help" "$current"
     fi
 }
 
