@@ -49,6 +49,7 @@
     ROW(ERROR_PROC_NOT_FOUND, 127)                  \
     ROW(ERROR_NEGATIVE_SEEK, 131)                   \
     ROW(ERROR_NOT_LOCKED, 158)                      \
+    ROW(ERROR_BAD_EXE_FORMAT, 193)                  \
     ROW(ERROR_BAD_ARGUMENTS, 160)                   \
     ROW(ERROR_DIR_NOT_EMPTY, 145)                   \
     ROW(ERROR_BAD_PATHNAME, 161)                    \

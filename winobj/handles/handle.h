@@ -43,6 +43,8 @@ struct win_object_type {
      * A Win32 error, ERROR_NOT_SUPPORTED if it cannot be had there. NULL: never.
      */
     DWORD (*carry)(struct win_object *object, struct win_parcel *parcel);
+    /* ResumeThread: how often it was suspended before, or (DWORD)-1 with the last error. NULL: it is no thread. */
+    DWORD (*resume)(struct win_object *object);
 };
 
 struct win_slot {

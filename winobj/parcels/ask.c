@@ -49,6 +49,14 @@ static int64_t age_ms(DWORD id)
            (int64_t)(ticks * 1000 / (unsigned long)sysconf(_SC_CLK_TCK));
 }
 
+/* Whether a process may still be about to load the library: it has begun a short time ago. */
+static bool is_young(struct win_process *process)
+{
+    const uint64_t begun = win_process_begun_ms(process);
+
+    return begun ? clock_now_ms() - begun < YOUNG_MS : age_ms(win_process_id(process)) < YOUNG_MS;
+}
+
 static bool is_the_users(DWORD id)
 {
     struct stat status;
@@ -110,6 +118,8 @@ static int connect_to(struct win_process *process)
 
     if (!is_the_users(id))
         return -EACCES;
+    if (win_process_is_held(process))
+        return -EALREADY; /* it has no library yet */
     if (!parcel_address(id, &address))
         return -errno;
     for (;;) {
@@ -125,7 +135,7 @@ static int connect_to(struct win_process *process)
             error = ECONNREFUSED; /* by the process that matters */
         if (error != ENOENT && error != ECONNREFUSED && error != EINTR)
             return -error;
-        if (error != EINTR && age_ms(id) >= YOUNG_MS)
+        if (error != EINTR && !is_young(process))
             return -error;
         pause_beside(process);
     }
@@ -173,9 +183,13 @@ static DWORD explain(struct win_process *process, int error)
     }
     if (errno_is_shortage(error) || error == -EACCES)
         return error_of(-error);
-    if (is_ending(process))
+    if (error != -EALREADY && is_ending(process))
         return ERROR_ACCESS_DENIED;
     switch (-error) {
+    case EALREADY:
+        log_limited(LOG_WARN, LOG_WIN,
+            "DuplicateHandle: process %u takes no handles before ResumeThread", id);
+        return ERROR_NOT_SUPPORTED;
     case ENOENT:
     case ECONNREFUSED:
         log_limited(LOG_WARN, LOG_WIN,

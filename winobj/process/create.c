@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create.c - CreateProcess, over posix_spawn. A process that is started gets the three standard handles as descriptors,
- * and what else it inherits as inherit.h says.
+ * create.c - CreateProcess, over posix_spawn, or with CREATE_SUSPENDED as suspended.h says. A process that is started
+ * gets the three standard handles as descriptors, and what else it inherits as inherit.h says.
  */
 #include "winobj/files/plain.h"
 #include "winobj/process/attributes.h"
@@ -10,6 +10,7 @@
 #include "winobj/process/priority_class.h"
 #include "winobj/process/process.h"
 #include "winobj/process/startup.h"
+#include "winobj/process/suspended.h"
 
 #include "util/linux_calls.h"
 
@@ -24,7 +25,7 @@
 
 #define FLAGS_KNOWN                                                                                \
     (CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | WIN_PRIORITY_CLASSES |                \
-        CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT)
+        CREATE_NO_WINDOW | CREATE_SUSPENDED | EXTENDED_STARTUPINFO_PRESENT)
 
 /* What a start needs; cleared first, freed by start_free. */
 struct start {
@@ -36,6 +37,7 @@ struct start {
     bool redirected;
     DWORD flags; /* of CreateProcess */
     char *text;  /* of the STARTUPINFO */
+    int gate;    /* out: of a suspended process, or -1 */
     struct win_inheritance inheritance;
 };
 
@@ -167,23 +169,34 @@ static int spawn_here(void *argument)
     return posix_spawn(a->pid, a->path, a->actions, a->attributes, a->arguments, a->variables);
 }
 
+static int add_action(void *actions, int from, int to)
+{
+    return posix_spawn_file_actions_adddup2(actions, from, to); /* the same number: kept */
+}
+
+/* Calls move for each descriptor that the process has. An errno. */
+static int descriptors(
+    const struct start *start, int (*move)(void *argument, int from, int to), void *argument)
+{
+    int error = 0;
+
+    for (int i = 0; i < 3 && start->redirected && !error; i++)
+        error = move(argument, start->standard[i], i);
+    return error ? error : win_inherit_descriptors(&start->inheritance, move, argument);
+}
+
 /*
  * An errno. The program's own SIGPIPE may be ignored because of WSAStartup, and the library's own threads block nearly
  * all signals: the new process begins as usual.
  */
-static int spawn(struct start *start, pid_t *pid)
+static int spawn_running(const struct start *start, char **variables, pid_t *pid)
 {
     short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
                   (start->flags & CREATE_NEW_PROCESS_GROUP ? POSIX_SPAWN_SETPGROUP : 0);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char **variables = win_inherit_environment(
-        &start->inheritance, start->variables ? start->variables : environ, start->text);
     sigset_t usual, none;
     int error = 0;
-
-    if (!variables)
-        return ENOMEM;
 
     if ((error = posix_spawn_file_actions_init(&actions)))
         return error;
@@ -197,10 +210,7 @@ static int spawn(struct start *start, pid_t *pid)
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, flags);
-    for (int i = 0; i < 3 && start->redirected && !error; i++)
-        error = posix_spawn_file_actions_adddup2(&actions, start->standard[i], i);
-    if (!error)
-        error = win_inherit_actions(&start->inheritance, &actions);
+    error = descriptors(start, add_action, &actions);
     if (!error && start->folder)
         error = posix_spawn_file_actions_addchdir_np(&actions, start->folder);
     if (!error) {
@@ -214,8 +224,65 @@ static int spawn(struct start *start, pid_t *pid)
     return error;
 }
 
-/* The handles of a process that runs. False with the last error: it has been ended, and reaped. */
-static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
+/* The descriptors of a suspended process. */
+struct moves {
+    struct win_moved *all;
+    size_t count;
+};
+
+static int add_move(void *argument, int from, int to)
+{
+    struct moves *moves = argument;
+    struct win_moved *larger = realloc(moves->all, (moves->count + 1) * sizeof(*larger));
+
+    if (!larger)
+        return ENOMEM;
+    moves->all = larger;
+    larger[moves->count++] = (struct win_moved){ from, to };
+    return 0;
+}
+
+/* An errno. */
+static int spawn_suspended(struct start *start, char **variables, pid_t *pid)
+{
+    struct moves moves = { 0 };
+    int error = descriptors(start, add_move, &moves);
+
+    if (!error) {
+        struct win_suspended_start suspended = { .path = start->path,
+            .folder = start->folder,
+            .arguments = start->arguments,
+            .variables = variables,
+            .moved = moves.all,
+            .count = moves.count,
+            .group = start->flags & CREATE_NEW_PROCESS_GROUP };
+
+        if (!(error = win_class_start(start->flags, win_suspended_start, &suspended))) {
+            *pid = suspended.pid;
+            start->gate = suspended.gate;
+        }
+    }
+    free(moves.all);
+    return error;
+}
+
+/* An errno. */
+static int spawn(struct start *start, pid_t *pid)
+{
+    char **variables = win_inherit_environment(
+        &start->inheritance, start->variables ? start->variables : environ, start->text);
+
+    if (!variables)
+        return ENOMEM;
+    return start->flags & CREATE_SUSPENDED ? spawn_suspended(start, variables, pid)
+                                           : spawn_running(start, variables, pid);
+}
+
+/*
+ * The handles of a process, which has the gate, if it is not -1. False with the last error: it has been ended, and
+ * reaped.
+ */
+static bool open_handles(pid_t pid, int gate, PROCESS_INFORMATION *information)
 {
     int fd = pidfd_open(pid, 0);
     HANDLE process = NULL, thread = NULL;
@@ -226,10 +293,14 @@ static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
         process = win_process_new(fd, (DWORD)pid, PROCESS_ALL_ACCESS, true);
     if (process && DuplicateHandle(GetCurrentProcess(), process, GetCurrentProcess(), &thread, 0,
                        FALSE, DUPLICATE_SAME_ACCESS)) {
+        if (gate >= 0)
+            win_process_hold(process, gate);
         *information = (PROCESS_INFORMATION){ process, thread, (DWORD)pid, (DWORD)pid };
         return true;
     }
     kill(pid, SIGKILL);
+    if (gate >= 0)
+        close(gate);
     if (process) {
         DWORD error = GetLastError();
         CloseHandle(process); /* which reaps it */
@@ -255,7 +326,9 @@ static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
  *              EXTENDED_STARTUPINFO_PRESENT (startup is a STARTUPINFOEX); *_PRIORITY_CLASS: as SetPriorityClass says,
  *              but NORMAL and lower classes are not to be had without a privilege where the caller's is lower still:
  *              then the process has the caller's; none of them: NORMAL, or the caller's if that is lower.
- *              CREATE_NO_WINDOW has no effect
+ *              CREATE_SUSPENDED: the program begins with ResumeThread, of any handle of information. Until then the
+ *              process is a copy of the caller that does nothing: it takes no handle of DuplicateHandle, ends with the
+ *              caller, and a file that is no program is found by ResumeThread alone. CREATE_NO_WINDOW has no effect
  * environment  strings NAME=VALUE, the last one empty; NULL: the caller's
  * folder       where the program begins; NULL: where the caller is
  * startup      with STARTF_USESTDHANDLES: handles of files or pipes with HANDLE_FLAG_INHERIT; NULL: the null device.
@@ -277,7 +350,7 @@ BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES 
     LPSTARTUPINFOA startup, LPPROCESS_INFORMATION information)
 {
     struct start start = {
-        .standard = { -1, -1, -1 }, .flags = flags, .inheritance = WIN_INHERITANCE_NONE
+        .standard = { -1, -1, -1 }, .flags = flags, .gate = -1, .inheritance = WIN_INHERITANCE_NONE
     };
     DWORD error = ERROR_SUCCESS;
     pid_t pid = 0;
@@ -298,7 +371,7 @@ BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES 
     if (!error)
         win_inherit_started(&start.inheritance);
     start_free(&start);
-    if (!error && open_handles(pid, information)) {
+    if (!error && open_handles(pid, start.gate, information)) {
         win_handle_attribute(information->hProcess, process);
         win_handle_attribute(information->hThread, thread);
         return TRUE;

@@ -280,21 +280,21 @@ DWORD win_inherit_collect(struct win_inheritance *in, const HANDLE *list, size_t
     return error ? error : write_file(in);
 }
 
-int win_inherit_actions(const struct win_inheritance *in, posix_spawn_file_actions_t *actions)
+int win_inherit_descriptors(
+    const struct win_inheritance *in, int (*move)(void *argument, int from, int to), void *argument)
 {
     int error = 0;
 
     if (in->file < 0)
         return 0;
-    error = posix_spawn_file_actions_adddup2(actions, in->file, in->file);
+    error = move(argument, in->file, in->file);
     if (!error && in->keeper)
-        error = posix_spawn_file_actions_adddup2(actions, in->keeper->other, in->keeper->other);
+        error = move(argument, in->keeper->other, in->keeper->other);
     for (uint32_t i = 0; i < in->count && !error; i++) {
         const struct win_parcel *parcel = &in->handles[i].parcel;
-        /* onto its own number: the new process keeps it */
+
         if (parcel->fd >= 0)
-            error = posix_spawn_file_actions_adddup2(
-                actions, parcel->fd, parcel->at >= 0 ? parcel->at : parcel->fd);
+            error = move(argument, parcel->fd, parcel->at >= 0 ? parcel->at : parcel->fd);
     }
     return error;
 }

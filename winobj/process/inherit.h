@@ -16,8 +16,6 @@
 
 #include "winobj/handles/handle.h"
 
-#include <spawn.h>
-
 #define WIN_INHERITED "WINOBJ_INHERITED"
 #define WIN_STARTED                                                                                \
     "WINOBJ_STARTED" /* CreateProcess started it: DuplicateHandle may reach it (startup.h) */
@@ -60,9 +58,12 @@ struct win_inheritance {
  */
 DWORD win_inherit_collect(struct win_inheritance *inheritance, const HANDLE *list, size_t count);
 
-/* Adds what the new process does with the descriptors. An errno. */
-int win_inherit_actions(
-    const struct win_inheritance *inheritance, posix_spawn_file_actions_t *actions);
+/*
+ * Calls move for each descriptor of this process that the new one has, with its number there, which may be the same. An
+ * errno: the first that move returns.
+ */
+int win_inherit_descriptors(const struct win_inheritance *inheritance,
+    int (*move)(void *argument, int from, int to), void *argument);
 
 /*
  * The environment with the variables; NULL: no memory. It lives as long as the inheritance. started: the value of

@@ -3,8 +3,10 @@
 #include "winobj/process/process.h"
 
 #include "winobj/process/process_exit.h"
+#include "winobj/process/suspended.h"
 
 #include "reactor/reactor.h"
+#include "util/clock.h"
 #include "util/linux_calls.h"
 #include "util/lock.h"
 
@@ -28,6 +30,8 @@ struct win_process {
     bool started; /* the object has a reference of its own until the process has ended */
     enum code_from { CODE_UNKNOWN, CODE_GIVEN, CODE_OF_KERNEL } from; /* ends_lock guards these */
     DWORD code;
+    int gate;                       /* where it waits to begin, or -1 */
+    uint64_t begun_ms;              /* when it was let in, or 0 */
     bool asked;                     /* the kernel was asked; it reports the end of a process once */
     struct win_process_times times; /* of one that has ended, if ended is not 0 */
 };
@@ -62,6 +66,26 @@ static void collect(struct win_process *process)
     lock_release(&ends_lock);
 }
 
+/* The process no longer waits, or nobody will let it begin. The gate, for the caller, or -1. */
+static int take_gate(struct win_process *process)
+{
+    int gate;
+
+    lock_acquire(&ends_lock);
+    gate = process->gate;
+    process->gate = -1;
+    lock_release(&ends_lock);
+    return gate;
+}
+
+static void close_gate(struct win_process *process)
+{
+    const int gate = take_gate(process);
+
+    if (gate >= 0)
+        close(gate);
+}
+
 static void watch_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
 {
     struct process_watch *watch = (struct process_watch *)source;
@@ -73,6 +97,7 @@ static void watch_ready(struct reactor_source *source, uint32_t events, enum rea
     if (!process)
         return;
     collect(process);
+    close_gate(process);
     win_waitable_set(&process->waitable);
     if (process->started)
         win_object_unref(&process->waitable.object); /* not the last: the next call drops that */
@@ -85,6 +110,7 @@ static void process_destroy(struct win_object *object)
 {
     struct win_process *process = (struct win_process *)object;
 
+    close_gate(process);
     reactor_remove(&process->watch->source);
     reactor_unref(&process->watch->source);
     win_waitable_destroy(object);
@@ -100,8 +126,8 @@ static struct process_watch *watch_new(int pidfd)
 }
 
 /*
- * The child of a fork watches the same descriptor by a watch of its own; it does not reap processes that its parent
- * started.
+ * The child of a fork watches the same descriptor by a watch of its own; it neither reaps nor resumes processes that
+ * its parent started.
  */
 static void process_forked(struct win_object *object)
 {
@@ -110,6 +136,7 @@ static void process_forked(struct win_object *object)
 
     win_waitable_object_forked(object);
     lock_init(&ends_lock, LOCK_WIN_FILE, "ends of processes");
+    close_gate(process);
     if (watch) {
         watch->process = old->process;
         process->watch = watch;
@@ -138,6 +165,50 @@ static DWORD process_carry(struct win_object *object, struct win_parcel *parcel)
     return ERROR_SUCCESS;
 }
 
+/* The last error of a process that did not become its program. */
+static DWORD exec_error(int error)
+{
+    switch (error) {
+    case ENOENT: return ERROR_FILE_NOT_FOUND; /* it is gone since */
+    case ENOTDIR:
+    case ELOOP: return ERROR_PATH_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case ETXTBSY: return ERROR_ACCESS_DENIED;
+    case EMFILE:
+    case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
+    case ENOMEM:
+    case E2BIG: return ERROR_NOT_ENOUGH_MEMORY;
+    default: return ERROR_BAD_EXE_FORMAT;
+    }
+}
+
+/*
+ * The thread's handle of PROCESS_INFORMATION is one of the process, so either resumes it. The first of several calls at
+ * once lets it begin.
+ */
+static DWORD process_resume(struct win_object *object)
+{
+    struct win_process *process = (struct win_process *)object;
+    const int gate = process->started ? take_gate(process) : -1;
+    int error;
+
+    if (!process->started) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return (DWORD)-1;
+    }
+    if (gate < 0)
+        return 0;
+    if (!(error = win_suspended_go(gate))) {
+        lock_acquire(&ends_lock);
+        process->begun_ms = clock_now_ms();
+        lock_release(&ends_lock);
+        return 1;
+    }
+    SetLastError(exec_error(error));
+    return (DWORD)-1;
+}
+
 const struct win_object_type win_process_type = {
     .name = "process",
     .waitable = true,
@@ -145,6 +216,7 @@ const struct win_object_type win_process_type = {
     .descriptor = win_waitable_object_descriptor,
     .forked = process_forked,
     .carry = process_carry,
+    .resume = process_resume,
 };
 
 void win_process_set_opened(void (*function)(void))
@@ -166,6 +238,7 @@ HANDLE win_process_new(int pidfd, DWORD id, DWORD access, bool started)
         process->watch = watch;
         process->id = id;
         process->access = access;
+        process->gate = -1;
         handle = win_handle_open(&process->waitable.object, &win_process_type);
     }
     if (!handle) {
@@ -207,6 +280,36 @@ struct win_process *win_process_pin(HANDLE handle, DWORD access)
         return NULL;
     }
     return process;
+}
+
+void win_process_hold(HANDLE handle, int gate)
+{
+    struct win_process *process = win_process_pin(handle, 0);
+
+    lock_acquire(&ends_lock);
+    process->gate = gate;
+    lock_release(&ends_lock);
+    win_object_unref(&process->waitable.object);
+}
+
+bool win_process_is_held(struct win_process *process)
+{
+    bool held;
+
+    lock_acquire(&ends_lock);
+    held = process->gate >= 0;
+    lock_release(&ends_lock);
+    return held;
+}
+
+uint64_t win_process_begun_ms(struct win_process *process)
+{
+    uint64_t begun;
+
+    lock_acquire(&ends_lock);
+    begun = process->begun_ms;
+    lock_release(&ends_lock);
+    return begun;
 }
 
 int win_process_pidfd(const struct win_process *process)

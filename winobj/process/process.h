@@ -11,6 +11,8 @@
 #include "winobj/process/process_times.h"
 #include "winobj/waits/dispatch.h"
 
+struct win_process;
+
 extern const struct win_object_type win_process_type;
 
 /*
@@ -24,6 +26,16 @@ extern const struct win_object_type win_process_type;
  *          started then goes on, and the caller reaps it. Any thread.
  */
 HANDLE win_process_new(int pidfd, DWORD id, DWORD access, bool started);
+
+/*
+ * win_process_hold - a process that was started waits at a gate (suspended.h) until ResumeThread. The process takes the
+ * gate over. handle: what win_process_new returned.
+ */
+void win_process_hold(HANDLE handle, int gate);
+
+/* Whether it has not begun; when ResumeThread let it begin, as clock_now_ms tells it, 0: it was not suspended. */
+bool win_process_is_held(struct win_process *process);
+uint64_t win_process_begun_ms(struct win_process *process);
 
 /* Has function called whenever this process gets a handle of one, itself or another. */
 void win_process_set_opened(void (*function)(void));

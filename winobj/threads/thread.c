@@ -56,12 +56,23 @@ static void thread_forked(struct win_object *object)
     win_apcs_forked(&((struct win_thread *)object)->apcs);
 }
 
+static DWORD thread_resume(struct win_object *object)
+{
+    struct win_thread *thread = (struct win_thread *)object;
+    const DWORD before = atomic_exchange_explicit(&thread->suspended, 0, memory_order_release);
+
+    if (before)
+        futex_wake(&thread->suspended, 1);
+    return before;
+}
+
 const struct win_object_type win_thread_type = {
     .name = "thread",
     .waitable = true,
     .destroy = thread_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = thread_forked,
+    .resume = thread_resume,
 };
 
 /* Runs at every end of the thread: by return, ExitThread or pthread_exit. */
@@ -348,22 +359,28 @@ BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
 }
 
 /*
- * ResumeThread - starts a thread created with CREATE_SUSPENDED. This library cannot suspend running threads.
- * Returns the suspend count before: 1, or 0 when it was not suspended; (DWORD)-1 with ERROR_INVALID_HANDLE.
+ * ResumeThread - starts a thread that CreateThread, or the process that CreateProcess, made with CREATE_SUSPENDED. This
+ * library cannot suspend running threads.
+ * handle   the thread's, or one of PROCESS_INFORMATION, which both are the process's
+ * Returns  the suspend count before: 1, or 0 when it was not suspended; (DWORD)-1 with ERROR_INVALID_HANDLE (also a
+ *          process that this one did not start). Of a process that does not become its program, and so has ended:
+ *          ERROR_BAD_EXE_FORMAT, ERROR_NOT_ENOUGH_MEMORY, ERROR_FILE_NOT_FOUND, ERROR_ACCESS_DENIED. Any thread.
+ * Source: ResumeThread function (processthreadsapi.h).
  */
 DWORD WINAPI ResumeThread(HANDLE handle)
 {
-    struct win_thread *thread;
-    DWORD before;
+    struct win_object *object;
+    DWORD before = (DWORD)-1;
 
     if (handle == GetCurrentThread())
         return 0;
-    if (!(thread = thread_pin(handle)))
-        return (DWORD)-1;
-    before = atomic_exchange_explicit(&thread->suspended, 0, memory_order_release);
-    if (before)
-        futex_wake(&thread->suspended, 1);
-    win_object_unref(&thread->waitable.object);
+    object = win_handle_pin(handle, NULL);
+    if (object && object->type->resume)
+        before = object->type->resume(object);
+    else
+        SetLastError(ERROR_INVALID_HANDLE);
+    if (object)
+        win_object_unref(object);
     return before;
 }
 

@@ -7,7 +7,8 @@ set(win32_tests
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
     requests/port_processes files/file files/folder files/requests files/find files/attributes files/routines
-    process/create process/inherit process/priority_class sockets/overlapped_socket sockets/ip_text sockets/host_names
+    process/create process/inherit process/priority_class process/suspended
+    sockets/overlapped_socket sockets/ip_text sockets/host_names
     sockets/adapters
     sockets/network_events sockets/socket_handle sockets/socket_routines sockets/socket_poll sockets/socket_message
     sockets/accept sockets/last_error sockets/socket_close sockets/socket_options sockets/datagram waits/apc threads/fls

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_create.c - CreateProcess: arguments, redirected handles, environment, folder, exit codes. It starts itself. */
 #include "tests/support/win32_test.h"
+#include "tests/unit/winobj/process/started.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,44 +12,6 @@
 #endif
 
 static char self[MAX_PATH];
-
-/* A pipe; what the process writes comes out of *read_end. */
-static void make_pipe(HANDLE *read_end, HANDLE *write_end)
-{
-    SECURITY_ATTRIBUTES inherited = { .nLength = sizeof(inherited), .bInheritHandle = TRUE };
-    DWORD flags = 0;
-
-    assert_true(CreatePipe(read_end, write_end, &inherited, 0));
-    assert_true(GetHandleInformation(*read_end, &flags));
-    assert_int_equal(flags, HANDLE_FLAG_INHERIT);
-    assert_true(SetHandleInformation(*read_end, HANDLE_FLAG_INHERIT, 0));
-    assert_true(GetHandleInformation(*read_end, &flags));
-    assert_int_equal(flags, 0);
-}
-
-/* All that comes until the writers are gone, with an end. */
-static void read_all(HANDLE from, char *text, DWORD room)
-{
-    DWORD done, have = 0;
-
-    while (ReadFile(from, text + have, room - 1 - have, &done, NULL))
-        have += done;
-    assert_win_error(SPEC_ERROR_BROKEN_PIPE);
-    text[have] = 0;
-}
-
-static DWORD wait_for(const PROCESS_INFORMATION *process)
-{
-    DWORD code = 0;
-
-    assert_wait(WaitForSingleObject(process->hProcess, LONG_MS), WAIT_OBJECT_0);
-    assert_wait(WaitForSingleObject(process->hThread, LONG_MS), WAIT_OBJECT_0);
-    assert_true(GetExitCodeProcess(process->hProcess, &code));
-    assert_int_equal(GetProcessId(process->hProcess), process->dwProcessId);
-    assert_true(CloseHandle(process->hThread));
-    assert_true(CloseHandle(process->hProcess));
-    return code;
-}
 
 /* Runs itself with a command line and its output in text; the exit code. */
 static DWORD run(char *command, void *environment, const char *folder, char *text, DWORD room)
