@@ -6,6 +6,7 @@
 #include "winobj/fork.h"
 #include "winobj/memory/mapping_name.h"
 #include "winobj/memory/memory.h"
+#include "winobj/memory/region.h"
 #include "winobj/memory/secure_cache.h"
 
 #include "winobj/handles/handle.h"
@@ -310,6 +311,22 @@ static void *view_map(const struct mapping *mapping, int prot, int flags, uint64
     return fail(address ? ERROR_INVALID_ADDRESS : ERROR_NOT_ENOUGH_MEMORY);
 }
 
+/* Has VirtualQuery know the pages of a view. */
+static bool view_record(const struct view *view, bool copy, bool write)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    bool recorded;
+
+    win_regions_lock();
+    recorded = win_region_add((uintptr_t)view->base, (view->size + page - 1) & ~(page - 1),
+        copy    ? PAGE_WRITECOPY
+        : write ? PAGE_READWRITE
+                : PAGE_READONLY,
+        true, MEM_MAPPED);
+    win_regions_unlock();
+    return recorded;
+}
+
 static void *view_new(
     const struct mapping *mapping, DWORD access, uint64_t offset, size_t bytes, void *address)
 {
@@ -329,6 +346,11 @@ static void *view_new(
     if (!view->base) {
         free(view);
         return NULL;
+    }
+    if (!view_record(view, copy, write)) {
+        munmap(view->base, view->size);
+        free(view);
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
     }
     lock_acquire(&views_lock);
     list_add_tail(&views, &view->link);
@@ -388,7 +410,10 @@ BOOL WINAPI UnmapViewOfFile(LPCVOID base)
     if (!found)
         return fail(ERROR_INVALID_ADDRESS) != NULL;
     win_memory_goes(found->base, found->size);
+    win_regions_lock();
+    win_region_forget((uintptr_t)found->base);
     munmap(found->base, found->size);
+    win_regions_unlock();
     free(found);
     return TRUE;
 }

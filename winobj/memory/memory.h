@@ -12,9 +12,6 @@
 /* Translates Windows' protection into mmap's; false: there is no such protection. */
 bool win_virtual_protection(DWORD protection, int *prot);
 
-/* Finds the reservation of VirtualAlloc that contains an address; false: there is none. */
-bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end);
-
 /*
  * Maps size bytes without access, at a multiple of WIN_ALLOCATION_GRANULARITY; the caller maps over them. NULL: there
  * is no room.

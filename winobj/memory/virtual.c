@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * virtual.c - VirtualAlloc and VirtualFree over mmap. Reservations are kept in a list, because MEM_RELEASE and
+ * virtual.c - VirtualAlloc and VirtualFree over mmap. region.h keeps what was reserved, because MEM_RELEASE and
  * MEM_COMMIT name a reservation by an address in it.
  */
-#include "winobj/fork.h"
 #include "winobj/memory/memory.h"
+#include "winobj/memory/region.h"
 #include "winobj/memory/secure_cache.h"
-
-#include "util/list.h"
-#include "util/lock.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-struct region {
-    struct list_node link;
-    uintptr_t base;
-    size_t size;
-};
-
-static struct list_head regions = { { &regions.n, &regions.n } };
-static struct lock regions_lock = LOCK_INIT(LOCK_WIN_HANDLES, "reservations");
-WIN_HELD_OVER_FORK(regions_lock);
 
 bool win_virtual_protection(DWORD protection, int *prot)
 {
@@ -44,30 +31,12 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The reservation that contains [address, address + size). */
-static struct region *region_find_locked(uintptr_t address, size_t size)
+/* Whether [address, address + size) is in one allocation. Locked. */
+static bool is_in_one(uintptr_t address, size_t size)
 {
-    list_for_each (&regions, node) {
-        struct region *region = list_entry(node, struct region, link);
+    const uintptr_t end = win_region_ends(address);
 
-        if (address >= region->base && address - region->base < region->size &&
-            size <= region->size - (address - region->base))
-            return region;
-    }
-    return NULL;
-}
-
-bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end)
-{
-    struct region *region;
-
-    lock_acquire(&regions_lock);
-    if ((region = region_find_locked(address, 1))) {
-        *begin = region->base;
-        *end = region->base + region->size;
-    }
-    lock_release(&regions_lock);
-    return region != NULL;
+    return end && size <= end - address;
 }
 
 /* Maps size bytes (whole pages) at any free multiple of the granularity. */
@@ -110,49 +79,51 @@ static void *map_at(uintptr_t address, size_t size, int prot)
     return NULL;
 }
 
-static LPVOID reserve(uintptr_t address, size_t size, int prot, DWORD *error)
+static LPVOID reserve(uintptr_t address, size_t size, DWORD protection, bool commits, DWORD *error)
 {
     size_t page = page_size(), slack = address & (WIN_ALLOCATION_GRANULARITY - 1);
-    struct region *region = malloc(sizeof(*region));
-    void *base = NULL;
+    int prot = PROT_NONE;
+    void *base;
+    bool known;
 
-    *error = ERROR_NOT_ENOUGH_MEMORY;
-    if (!region)
+    *error = ERROR_INVALID_PARAMETER;
+    if (size > SIZE_MAX - slack - page)
         return NULL;
-    if (size > SIZE_MAX - slack - page) {
-        *error = ERROR_INVALID_PARAMETER;
-    } else {
-        size = (size + slack + page - 1) & ~(page - 1);
-        base = address ? map_at(address - slack, size, prot) : map_aligned(size, prot);
-        if (address)
-            *error = ERROR_INVALID_ADDRESS;
-    }
-    if (!base) {
-        free(region);
+    if (commits)
+        win_virtual_protection(protection, &prot);
+    size = (size + slack + page - 1) & ~(page - 1);
+    base = address ? map_at(address - slack, size, prot) : map_aligned(size, prot);
+    *error = base || !address ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_ADDRESS;
+    if (!base)
         return NULL;
-    }
-    region->base = (uintptr_t)base;
-    region->size = size;
-    lock_acquire(&regions_lock);
-    list_add_tail(&regions, &region->link);
-    lock_release(&regions_lock);
-    return base;
+    win_regions_lock();
+    known = win_region_add((uintptr_t)base, size, protection, commits, MEM_PRIVATE);
+    win_regions_unlock();
+    if (known)
+        return base;
+    munmap(base, size);
+    return NULL;
 }
 
 /* Commits pages of a reservation. */
-static LPVOID commit(uintptr_t address, size_t size, int prot, DWORD *error)
+static LPVOID commit(uintptr_t address, size_t size, DWORD protection, DWORD *error)
 {
     size_t page = page_size();
-    uintptr_t first = address & ~(uintptr_t)(page - 1);
+    uintptr_t first = address & ~(uintptr_t)(page - 1), end;
     bool done = false;
+    int prot = PROT_NONE;
 
     *error = ERROR_INVALID_ADDRESS;
-    lock_acquire(&regions_lock);
-    if (region_find_locked(address, size)) {
-        done = !mprotect((void *)first, (address + size - first + page - 1) & ~(page - 1), prot);
+    win_regions_lock();
+    if (is_in_one(address, size)) {
+        end = (address + size + page - 1) & ~(uintptr_t)(page - 1);
+        win_virtual_protection(protection, &prot);
+        done = win_region_room(first) && !mprotect((void *)first, end - first, prot);
+        if (done)
+            win_region_set(first, end, protection);
         *error = ERROR_NOT_ENOUGH_MEMORY;
     }
-    lock_release(&regions_lock);
+    win_regions_unlock();
     return done ? (LPVOID)first : NULL;
 }
 
@@ -175,46 +146,59 @@ LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protec
     if (size && type && !(type & ~(DWORD)(MEM_COMMIT | MEM_RESERVE | MEM_TOP_DOWN)) &&
         (type & (MEM_COMMIT | MEM_RESERVE)) && win_virtual_protection(protection, &prot)) {
         if (address && !(type & MEM_RESERVE))
-            base = commit((uintptr_t)address, size, prot, &error);
+            base = commit((uintptr_t)address, size, protection, &error);
         else
-            base = reserve((uintptr_t)address, size, type & MEM_COMMIT ? prot : PROT_NONE, &error);
+            base = reserve((uintptr_t)address, size, protection, type & MEM_COMMIT, &error);
     }
     if (!base)
         SetLastError(error);
     return base;
 }
 
+/* The allocation that begins at an address. ERROR_SUCCESS, or why it cannot be released. Locked. */
+static DWORD released_locked(uintptr_t address, size_t *size)
+{
+    struct win_pages pages;
+
+    if (!win_region_find(address, &pages) || pages.base != address)
+        return ERROR_INVALID_ADDRESS;
+    *size = win_region_ends(address) - address;
+    return pages.type == MEM_PRIVATE ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+}
+
 static DWORD release(uintptr_t address)
 {
-    uintptr_t begin, end;
-    struct region *region;
-    DWORD error = ERROR_INVALID_ADDRESS;
+    size_t size;
+    DWORD error;
 
-    if (win_virtual_region(address, &begin, &end) && begin == address)
-        win_memory_goes((void *)begin, end - begin);
-    lock_acquire(&regions_lock);
-    region = region_find_locked(address, 1);
-    if (region && region->base == address) {
-        list_del(&region->link);
-        error = munmap((void *)region->base, region->size) ? ERROR_INVALID_ADDRESS : ERROR_SUCCESS;
-        free(region);
+    win_regions_lock();
+    error = released_locked(address, &size);
+    win_regions_unlock();
+    if (error)
+        return error;
+    win_memory_goes((void *)address, size);
+    win_regions_lock();
+    if (!(error = released_locked(address, &size))) {
+        win_region_forget(address);
+        error = munmap((void *)address, size) ? ERROR_INVALID_ADDRESS : ERROR_SUCCESS;
     }
-    lock_release(&regions_lock);
+    win_regions_unlock();
     return error;
 }
 
 /* The whole pages that a decommit is for; size 0: all of the reservation. ERROR_SUCCESS, or why there are none. */
 static DWORD decommitted_locked(uintptr_t address, size_t size, uintptr_t *first, uintptr_t *end)
 {
-    struct region *region = region_find_locked(address, size ? size : 1);
+    struct win_pages pages;
     size_t page = page_size();
 
-    if (!region)
+    if (!win_region_find(address, &pages) || !is_in_one(address, size) ||
+        (!size && pages.base != address))
         return ERROR_INVALID_ADDRESS;
-    if (!size && region->base != address)
+    if (pages.type != MEM_PRIVATE)
         return ERROR_INVALID_PARAMETER;
     *first = address & ~(uintptr_t)(page - 1);
-    *end = size ? address + size : region->base + region->size;
+    *end = size ? address + size : win_region_ends(address);
     *end = (*end + page - 1) & ~(uintptr_t)(page - 1);
     return ERROR_SUCCESS;
 }
@@ -224,29 +208,31 @@ static DWORD decommit(uintptr_t address, size_t size)
     uintptr_t first, end;
     DWORD error;
 
-    lock_acquire(&regions_lock);
+    win_regions_lock();
     error = decommitted_locked(address, size, &first, &end);
-    lock_release(&regions_lock);
+    win_regions_unlock();
     if (error)
         return error;
     win_memory_goes((void *)first, end - first);
-    lock_acquire(&regions_lock);
+    win_regions_lock();
     if (!(error = decommitted_locked(address, size, &first, &end))) {
         /* A new mapping in its place frees the memory; it is zero when committed again. */
-        error = mmap((void *)first, end - first, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
-                    ? ERROR_NOT_ENOUGH_MEMORY
-                    : ERROR_SUCCESS;
+        if (!win_region_room(first) ||
+            mmap((void *)first, end - first, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+            error = ERROR_NOT_ENOUGH_MEMORY;
+        else
+            win_region_set(first, end, 0);
     }
-    lock_release(&regions_lock);
+    win_regions_unlock();
     return error;
 }
 
 /*
  * VirtualFree - releases a reservation, or decommits pages.
  * address, size  with MEM_RELEASE what VirtualAlloc reserved, and 0; with MEM_DECOMMIT any pages of one reservation
- * Errors         ERROR_INVALID_PARAMETER (another type, MEM_RELEASE with a size), ERROR_INVALID_ADDRESS (no reservation
- *                there).
+ * Errors         ERROR_INVALID_PARAMETER (another type, MEM_RELEASE with a size, a view), ERROR_INVALID_ADDRESS (no
+ *                reservation there, or size 0 and it does not begin there).
  */
 BOOL WINAPI VirtualFree(LPVOID address, SIZE_T size, DWORD type)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * virtual_query.c - VirtualQuery, VirtualProtect, VirtualLock, GlobalMemoryStatusEx: what the kernel knows about
- * memory. virtual.c knows the reservations of VirtualAlloc; /proc/self/maps describes other memory.
+ * memory. region.h knows the pages of VirtualAlloc and the views; /proc/self/maps describes other memory.
  */
 #include "winobj/memory/memory.h"
+#include "winobj/memory/region.h"
 #include "winobj/memory/secure_cache.h"
 
 #include <errno.h>
@@ -48,38 +49,76 @@ static DWORD protection_of(const char *access)
     return write ? PAGE_READWRITE : read ? PAGE_READONLY : PAGE_NOACCESS;
 }
 
-static void describe(const struct mapping *mapping, uintptr_t first, MEMORY_BASIC_INFORMATION *info)
+/* Memory that this layer did not make. */
+static void describe_mapping(
+    const struct mapping *mapping, uintptr_t first, MEMORY_BASIC_INFORMATION *info)
 {
-    uintptr_t base = mapping->begin, end = mapping->end;
-    bool reserved = win_virtual_region(first, &base, &end);
+    *info = (MEMORY_BASIC_INFORMATION){ .BaseAddress = (PVOID)first,
+        .AllocationBase = (PVOID)mapping->begin,
+        .AllocationProtect = mapping->file ? protection_of(mapping->access) : PAGE_READWRITE,
+        .RegionSize = mapping->end - first,
+        .State = MEM_COMMIT,
+        .Protect = protection_of(mapping->access),
+        .Type = mapping->file ? MEM_MAPPED : MEM_PRIVATE };
+}
 
-    info->BaseAddress = (PVOID)first;
-    info->AllocationBase = (PVOID)base;
-    info->AllocationProtect =
-        reserved || !mapping->file ? PAGE_READWRITE : protection_of(mapping->access);
-    info->RegionSize = (end < mapping->end ? end : mapping->end) - first;
-    info->Type = mapping->file ? MEM_MAPPED : MEM_PRIVATE;
-    /* In a reservation, a page without access was not committed; elsewhere it is a guard page. */
-    if (reserved && !strncmp(mapping->access, "---", 3)) {
-        info->State = MEM_RESERVE;
-        return;
+static bool find_pages(uintptr_t first, struct win_pages *pages)
+{
+    bool found;
+
+    win_regions_lock();
+    found = win_region_find(first, pages);
+    win_regions_unlock();
+    return found;
+}
+
+static void describe_pages(
+    const struct win_pages *pages, uintptr_t first, MEMORY_BASIC_INFORMATION *info)
+{
+    *info = (MEMORY_BASIC_INFORMATION){ .BaseAddress = (PVOID)first,
+        .AllocationBase = (PVOID)pages->base,
+        .AllocationProtect = pages->allocated,
+        .RegionSize = pages->end - first,
+        .State = pages->protection ? MEM_COMMIT : MEM_RESERVE,
+        .Protect = pages->protection,
+        .Type = pages->type };
+}
+
+/* The kernel's answer; last: the highest address. False with the last error. */
+static bool ask_kernel(uintptr_t first, uintptr_t last, MEMORY_BASIC_INFORMATION *info)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    struct mapping mapping;
+    bool found;
+
+    if (!maps) {
+        SetLastError(ERROR_NOT_SUPPORTED);
+        return false;
     }
-    info->State = MEM_COMMIT;
-    info->Protect = protection_of(mapping->access);
+    found = mapping_find(maps, first, &mapping);
+    fclose(maps);
+    if (found && mapping.begin <= first)
+        describe_mapping(&mapping, first, info);
+    else
+        *info = (MEMORY_BASIC_INFORMATION){ .BaseAddress = (PVOID)first,
+            .RegionSize = (found ? mapping.begin : last + 1) - first,
+            .State = MEM_FREE,
+            .Protect = PAGE_NOACCESS };
+    return true;
 }
 
 /*
- * VirtualQuery - describes the memory at an address, and how many pages from there on are alike.
+ * VirtualQuery - describes the memory at an address, and how many pages from there on are alike: of VirtualAlloc and
+ * of views as Windows does, whoever changed them since by other means; of other memory as the kernel's mappings are.
  * Returns  the bytes written; 0 with ERROR_BAD_LENGTH (room too small), ERROR_INVALID_PARAMETER (beyond the process's
- *          addresses), ERROR_NOT_SUPPORTED (no /proc). It reports a page committed with PAGE_NOACCESS as reserved.
+ *          addresses), ERROR_NOT_SUPPORTED (no /proc). Any thread.
+ * Source: VirtualQuery function (memoryapi.h).
  */
 SIZE_T WINAPI VirtualQuery(LPCVOID address, PMEMORY_BASIC_INFORMATION info, SIZE_T size)
 {
     uintptr_t first = (uintptr_t)address & page_mask();
-    struct mapping mapping;
+    struct win_pages pages;
     SYSTEM_INFO system;
-    FILE *maps;
-    bool found;
 
     if (size < sizeof(*info)) {
         SetLastError(ERROR_BAD_LENGTH);
@@ -90,72 +129,117 @@ SIZE_T WINAPI VirtualQuery(LPCVOID address, PMEMORY_BASIC_INFORMATION info, SIZE
         SetLastError(ERROR_INVALID_PARAMETER);
         return 0;
     }
-    if (!(maps = fopen("/proc/self/maps", "re"))) {
-        SetLastError(ERROR_NOT_SUPPORTED);
-        return 0;
-    }
-    found = mapping_find(maps, first, &mapping);
-    fclose(maps);
-    memset(info, 0, sizeof(*info));
-    if (found && mapping.begin <= first) {
-        describe(&mapping, first, info);
+    if (find_pages(first, &pages)) {
+        describe_pages(&pages, first, info);
         return sizeof(*info);
     }
-    info->BaseAddress = (PVOID)first;
-    info->State = MEM_FREE;
-    info->Protect = PAGE_NOACCESS;
-    info->RegionSize =
-        (found ? mapping.begin : (uintptr_t)system.lpMaximumApplicationAddress + 1) - first;
-    return sizeof(*info);
+    return ask_kernel(first, (uintptr_t)system.lpMaximumApplicationAddress, info) ? sizeof(*info)
+                                                                                  : 0;
 }
 
-static bool is_committed(uintptr_t address)
+/* Whether a page can be read or written. */
+static bool is_accessible(uintptr_t address)
 {
     MEMORY_BASIC_INFORMATION info;
 
-    return VirtualQuery((LPCVOID)address, &info, sizeof(info)) && info.State == MEM_COMMIT;
+    return VirtualQuery((LPCVOID)address, &info, sizeof(info)) && info.State == MEM_COMMIT &&
+           info.Protect != PAGE_NOACCESS;
 }
 
-/* Finds the protection of a page, which must be committed; false with the last error. */
-static bool protection_get(uintptr_t address, DWORD *protection)
+/* Changes memory that this layer did not make. A Win32 error. */
+static DWORD protect_mapping(uintptr_t first, uintptr_t end, DWORD protection, DWORD *before)
 {
     MEMORY_BASIC_INFORMATION info;
+    int prot;
 
-    if (!VirtualQuery((LPCVOID)address, &info, sizeof(info)))
-        return false;
-    *protection = info.State == MEM_COMMIT ? info.Protect : 0;
-    if (*protection)
-        return true;
-    SetLastError(ERROR_INVALID_ADDRESS);
-    return false;
+    if (!VirtualQuery((LPCVOID)first, &info, sizeof(info)))
+        return GetLastError();
+    if (!win_virtual_protection(protection, &prot))
+        return ERROR_INVALID_PARAMETER;
+    if (info.State != MEM_COMMIT)
+        return ERROR_INVALID_ADDRESS;
+    win_memory_goes((void *)first, end - first);
+    if (mprotect((void *)first, end - first, prot))
+        return errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_INVALID_ADDRESS;
+    *before = info.Protect;
+    return ERROR_SUCCESS;
+}
+
+/* Whether the pages are of one allocation, all committed, and may be so. A Win32 error. Locked. */
+static DWORD may_be_locked(uintptr_t first, uintptr_t end, DWORD protection, DWORD *before)
+{
+    struct win_pages pages;
+
+    if (!win_region_find(first, &pages) || end > win_region_ends(first))
+        return ERROR_INVALID_ADDRESS;
+    /* A view does not get more than it was made with. */
+    if (pages.type == MEM_MAPPED && protection != PAGE_NOACCESS && protection != PAGE_READONLY &&
+        protection != pages.allocated)
+        return ERROR_INVALID_PARAMETER;
+    *before = pages.protection;
+    for (uintptr_t at = first; at < end; at = pages.end) {
+        win_region_find(at, &pages);
+        if (!pages.protection)
+            return ERROR_INVALID_ADDRESS;
+    }
+    return ERROR_SUCCESS;
+}
+
+/* Changes pages of VirtualAlloc, or of a view. A Win32 error. */
+static DWORD protect_pages(
+    uintptr_t first, uintptr_t end, DWORD protection, int prot, DWORD *before)
+{
+    DWORD error;
+
+    win_regions_lock();
+    error = may_be_locked(first, end, protection, before);
+    win_regions_unlock();
+    if (error)
+        return error;
+    win_memory_goes((void *)first, end - first);
+    win_regions_lock();
+    if (!(error = may_be_locked(first, end, protection, before))) {
+        if (!win_region_room(first))
+            error = ERROR_NOT_ENOUGH_MEMORY;
+        else if (mprotect((void *)first, end - first, prot))
+            error = errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_INVALID_ADDRESS;
+        else
+            win_region_set(first, end, protection);
+    }
+    win_regions_unlock();
+    return error;
 }
 
 /*
- * VirtualProtect - changes the protection of the pages of [address, address + size).
- * old      out: what the first page had
- * Returns  FALSE with ERROR_INVALID_PARAMETER (protection, size 0), ERROR_NOACCESS (old is NULL), ERROR_INVALID_ADDRESS
- *          (not all committed), ERROR_ACCESS_DENIED (the mapping does not allow it).
+ * VirtualProtect - changes the protection of the pages of [address, address + size), all of one allocation.
+ * protection  as of VirtualAlloc; of a view no more than it was made with, and no execution
+ * old         out: what the first page had
+ * Returns     FALSE with ERROR_INVALID_PARAMETER (protection, size 0), ERROR_NOACCESS (old is NULL),
+ *             ERROR_INVALID_ADDRESS (not all committed, or of several allocations), ERROR_ACCESS_DENIED (a mapping of
+ *             others does not allow it), ERROR_NOT_ENOUGH_MEMORY. Any thread.
+ * Source: VirtualProtect function (memoryapi.h).
  */
 BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD old)
 {
     uintptr_t first = (uintptr_t)address & page_mask(),
               end = ((uintptr_t)address + size + ~page_mask()) & page_mask();
-    DWORD before;
-    int prot;
+    struct win_pages pages;
+    DWORD before = 0, error;
+    int prot = PROT_READ | PROT_WRITE; /* of PAGE_WRITECOPY, which only a view has */
 
-    if (!old) {
-        SetLastError(ERROR_NOACCESS);
-        return FALSE;
-    }
-    if (!size || end <= first || !win_virtual_protection(protection, &prot)) {
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return FALSE;
-    }
-    if (!protection_get(first, &before))
-        return FALSE;
-    win_memory_goes((void *)first, end - first);
-    if (mprotect((void *)first, end - first, prot)) {
-        SetLastError(errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_INVALID_ADDRESS);
+    if (!old)
+        error = ERROR_NOACCESS;
+    else if (!size || end <= first ||
+             (protection != PAGE_WRITECOPY && !win_virtual_protection(protection, &prot)))
+        error = ERROR_INVALID_PARAMETER;
+    else if (find_pages(first, &pages))
+        error = pages.type == MEM_PRIVATE && protection == PAGE_WRITECOPY
+                    ? ERROR_INVALID_PARAMETER
+                    : protect_pages(first, end, protection, prot, &before);
+    else
+        error = protect_mapping(first, end, protection, &before);
+    if (error) {
+        SetLastError(error);
         return FALSE;
     }
     *old = before;
@@ -163,15 +247,15 @@ BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD
 }
 
 /*
- * VirtualLock - keeps pages in memory. FALSE with ERROR_NOACCESS (not committed), ERROR_NO_SYSTEM_RESOURCES (the
- * limit).
+ * VirtualLock - keeps pages in memory. FALSE with ERROR_NOACCESS (the first page is not committed, or has no access),
+ * ERROR_NO_SYSTEM_RESOURCES (the limit).
  */
 BOOL WINAPI VirtualLock(LPVOID address, SIZE_T size)
 {
-    if (size && is_committed((uintptr_t)address & page_mask()) && !mlock(address, size))
+    if (size && is_accessible((uintptr_t)address & page_mask()) && !mlock(address, size))
         return TRUE;
     SetLastError(size && (errno == ENOMEM || errno == EPERM || errno == EAGAIN) &&
-                         is_committed((uintptr_t)address & page_mask())
+                         is_accessible((uintptr_t)address & page_mask())
                      ? ERROR_NO_SYSTEM_RESOURCES
                      : ERROR_NOACCESS);
     return FALSE;

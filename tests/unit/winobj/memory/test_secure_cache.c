@@ -59,7 +59,7 @@ static void test_pages(void **state)
     assert_true(VirtualFree(pages + 4100, 10, MEM_DECOMMIT));
     expect(pages + 4096, 4096);
     assert_fails(VirtualFree(pages + 4096, 0, MEM_RELEASE), SPEC_ERROR_INVALID_ADDRESS);
-    assert_fails(VirtualFree(pages + 4096, 0, MEM_DECOMMIT), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualFree(pages + 4096, 0, MEM_DECOMMIT), SPEC_ERROR_INVALID_ADDRESS);
     assert_fails(VirtualFree(NULL, 0, MEM_RELEASE), SPEC_ERROR_INVALID_ADDRESS);
     assert_int_equal(told.count, 0);
     assert_true(RemoveSecureMemoryCacheCallback(look)); /* which cannot read what is decommitted */

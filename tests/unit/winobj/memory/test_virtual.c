@@ -95,13 +95,172 @@ static void test_protection_changes(void **state)
             "Windows documents the former; Wine says the latter"));
 }
 
-static void test_memory_is_locked(void **state)
+/* A row: what is asked of pages, and what then is known of the page at an offset of the allocation. */
+struct page_row {
+    enum { COMMIT, PROTECT, DECOMMIT } call;
+    DWORD first, pages; /* of 4 KiB */
+    DWORD protection;   /* asked for */
+    DWORD error;        /* 0: the call succeeds */
+    DWORD at;           /* the page that is looked at then */
+    DWORD from, alike;  /* from there on so many are alike */
+    DWORD found;        /* their protection; 0: they are reserved */
+};
+
+/* As Wine answers, row by row; the allocation has 64 pages, reserved with PAGE_NOACCESS. */
+static const struct page_row page_rows[] = {
+    { COMMIT, 16, 16, PAGE_NOACCESS, 0, 16, 16, 16, PAGE_NOACCESS },
+    { COMMIT, 16, 16, PAGE_NOACCESS, 0, 0, 0, 16, 0 },
+    { COMMIT, 18, 1, PAGE_READONLY, 0, 18, 18, 1, PAGE_READONLY },
+    { COMMIT, 18, 1, PAGE_READONLY, 0, 19, 19, 13, PAGE_NOACCESS },
+    { PROTECT, 18, 1, PAGE_NOACCESS, 0, 16, 16, 16, PAGE_NOACCESS },
+    { PROTECT, 16, 16, PAGE_READWRITE, 0, 16, 16, 16, PAGE_READWRITE },
+    { PROTECT, 20, 2, PAGE_NOACCESS, 0, 21, 21, 1, PAGE_NOACCESS },
+    { PROTECT, 19, 2, PAGE_READONLY, 0, 19, 19, 2, PAGE_READONLY },
+    { PROTECT, 21, 2, PAGE_READONLY, 0, 19, 19, 4, PAGE_READONLY },
+    { PROTECT, 19, 4, PAGE_READWRITE, 0, 16, 16, 16, PAGE_READWRITE },
+    { PROTECT, 15, 2, PAGE_READONLY, SPEC_ERROR_INVALID_ADDRESS, 16, 16, 16, PAGE_READWRITE },
+    { PROTECT, 31, 2, PAGE_READONLY, SPEC_ERROR_INVALID_ADDRESS, 31, 31, 1, PAGE_READWRITE },
+    { PROTECT, 0, 1, PAGE_READONLY, SPEC_ERROR_INVALID_ADDRESS, 0, 0, 16, 0 },
+    { COMMIT, 63, 2, PAGE_READONLY, SPEC_ERROR_INVALID_ADDRESS, 63, 63, 1, 0 },
+    { DECOMMIT, 18, 2, 0, 0, 18, 18, 2, 0 },
+    { DECOMMIT, 18, 2, 0, 0, 16, 16, 2, PAGE_READWRITE },
+    { COMMIT, 0, 64, PAGE_READONLY, 0, 0, 0, 64, PAGE_READONLY },
+    { PROTECT, 63, 1, PAGE_EXECUTE_READ, 0, 63, 63, 1, PAGE_EXECUTE_READ },
+    { PROTECT, 0, 64, PAGE_NOACCESS, 0, 1, 1, 63, PAGE_NOACCESS },
+    { DECOMMIT, 32, 32, 0, 0, 0, 0, 32, PAGE_NOACCESS },
+};
+
+static bool change_pages(char *base, const struct page_row *row)
+{
+    char *first = base + row->first * 4096;
+    DWORD old;
+
+    switch (row->call) {
+    case COMMIT:
+        return VirtualAlloc(first, row->pages * 4096, MEM_COMMIT, row->protection) == first;
+    case PROTECT: return VirtualProtect(first, row->pages * 4096, row->protection, &old);
+    case DECOMMIT: return VirtualFree(first, row->pages * 4096, MEM_DECOMMIT);
+    }
+    return false;
+}
+
+static void test_pages_are_known_by_their_protection(void **state)
+{
+    char *base = VirtualAlloc(NULL, 64 * 4096, MEM_RESERVE, PAGE_NOACCESS);
+
+    (void)state;
+    assert_non_null(base);
+    for (size_t i = 0; i < _countof(page_rows); i++) {
+        const struct page_row *row = &page_rows[i];
+        MEMORY_BASIC_INFORMATION info;
+        bool done;
+
+        SetLastError(0xdead);
+        done = change_pages(base, row);
+        if (done != !row->error || (row->error && GetLastError() != row->error))
+            fail_msg("row %u: error %u", (unsigned)i, (unsigned)GetLastError());
+        info = query(base + row->at * 4096 + 5);
+        if (info.BaseAddress != base + row->from * 4096 || info.RegionSize != row->alike * 4096 ||
+            info.Protect != row->found || info.State != (row->found ? MEM_COMMIT : MEM_RESERVE) ||
+            info.AllocationBase != base || info.AllocationProtect != PAGE_NOACCESS ||
+            info.Type != MEM_PRIVATE)
+            fail_msg("row %u: %u pages, protection %#x, state %#x, allocated %#x", (unsigned)i,
+                (unsigned)(info.RegionSize / 4096), (unsigned)info.Protect, (unsigned)info.State,
+                (unsigned)info.AllocationProtect);
+    }
+    assert_true(VirtualFree(base, 0, MEM_RELEASE));
+}
+
+static void test_protection_before_a_change_is_told(void **state)
+{
+    static const DWORD each[] = { PAGE_NOACCESS, PAGE_READONLY, PAGE_READWRITE, PAGE_EXECUTE,
+        PAGE_EXECUTE_READ, PAGE_EXECUTE_READWRITE, PAGE_NOACCESS };
+    char *base = VirtualAlloc(NULL, 8192, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    DWORD before = PAGE_READWRITE, old;
+
+    (void)state;
+    base[100] = 7;
+    for (size_t i = 0; i < _countof(each); i++) {
+        assert_true(VirtualProtect(base, 4096, each[i], &old));
+        assert_int_equal(old, before);
+        assert_int_equal(query(base).Protect, before = each[i]);
+        assert_int_equal(query(base).State, MEM_COMMIT);
+        assert_int_equal(query(base).AllocationProtect, PAGE_READWRITE);
+    }
+    assert_true(VirtualProtect(base, 4096, PAGE_READONLY, &old));
+    assert_int_equal(base[100], 7); /* it kept what it had */
+    assert_true(VirtualFree(base, 0, MEM_RELEASE));
+}
+
+/* A view is an allocation, too, with the protection that it was made with. */
+static void test_pages_of_a_view(void **state)
+{
+    HANDLE section =
+        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 0x30000, NULL);
+    char *view = MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, 0);
+    char *part = MapViewOfFile(section, FILE_MAP_READ, 0, 0, 0x12345);
+    char *copy = MapViewOfFile(section, FILE_MAP_COPY, 0, 0, 0);
+    MEMORY_BASIC_INFORMATION info;
+    DWORD old = 0;
+
+    (void)state;
+    assert_true(VirtualProtect(view + 0x10000, 4096, PAGE_NOACCESS, &old));
+    assert_int_equal(old, PAGE_READWRITE);
+    info = query(view + 0x11000);
+    assert_ptr_equal(info.AllocationBase, view);
+    assert_int_equal(info.RegionSize, 0x1f000);
+    assert_int_equal(info.AllocationProtect, PAGE_READWRITE);
+    assert_int_equal(info.Type, MEM_MAPPED);
+    info = query(view + 0x10000);
+    assert_int_equal(info.State, MEM_COMMIT);
+    assert_int_equal(info.Protect, PAGE_NOACCESS);
+    assert_int_equal(info.RegionSize, 4096);
+    assert_ptr_equal(
+        VirtualAlloc(view + 0x10000, 4096, MEM_COMMIT, PAGE_READWRITE), view + 0x10000);
+    assert_int_equal(query(view).RegionSize, 0x30000);
+    assert_fails(VirtualFree(view, 0, MEM_RELEASE), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualFree(view, 4096, MEM_DECOMMIT), SPEC_ERROR_INVALID_PARAMETER);
+    info = query(part);
+    assert_int_equal(info.RegionSize, 0x13000);
+    assert_int_equal(info.AllocationProtect, PAGE_READONLY);
+    assert_fails(VirtualProtect(part, 4096, PAGE_READWRITE, &old), SPEC_ERROR_INVALID_PARAMETER);
+    assert_int_equal(query(copy).AllocationProtect, PAGE_WRITECOPY);
+    assert_int_equal(query(copy).Protect, PAGE_WRITECOPY);
+    assert_true(VirtualProtect(copy, 4096, PAGE_READONLY, &old));
+    assert_true(VirtualProtect(copy, 4096, PAGE_WRITECOPY, &old));
+    assert_int_equal(old, PAGE_READONLY);
+    copy[0] = 1;
+    assert_int_equal(view[0], 0);
+    assert_true(UnmapViewOfFile(copy));
+    assert_true(UnmapViewOfFile(part));
+    assert_true(UnmapViewOfFile(view));
+    assert_int_equal(query(view).State, MEM_FREE);
+    assert_true(CloseHandle(section));
+}
+
+static void test_free_refuses(void **state)
 {
     char *base = VirtualAlloc(NULL, 65536, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 
     (void)state;
+    assert_fails(VirtualFree(base + 4096, 0, MEM_DECOMMIT), SPEC_ERROR_INVALID_ADDRESS);
+    assert_fails(VirtualFree(base + 4096, 0, MEM_RELEASE), SPEC_ERROR_INVALID_ADDRESS);
+    assert_fails(VirtualFree(base, 4096, MEM_RELEASE), SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualFree(base, 0, MEM_RELEASE | MEM_DECOMMIT), SPEC_ERROR_INVALID_PARAMETER);
+    assert_true(VirtualFree(base, 0, MEM_RELEASE));
+}
+
+static void test_memory_is_locked(void **state)
+{
+    char *base = VirtualAlloc(NULL, 65536, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    DWORD old;
+
+    (void)state;
     assert_true(VirtualLock(base, 4096));
     assert_true(VirtualUnlock(base, 4096));
+    assert_true(VirtualProtect(base, 4096, PAGE_NOACCESS, &old));
+    assert_fails(VirtualLock(base, 4096),
+        DIFFERS(SPEC_ERROR_NOACCESS, SPEC_ERROR_ACCESS_DENIED, "Wine passes the failed mlock on"));
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
     assert_fails(VirtualLock(base, 4096),
         DIFFERS(SPEC_ERROR_NOACCESS, SPEC_ERROR_ACCESS_DENIED, "Wine passes the failed mlock on"));
@@ -169,6 +328,10 @@ int main(void)
         cmocka_unit_test(test_query_refuses),
         cmocka_unit_test(test_memory_from_the_top),
         cmocka_unit_test(test_protection_changes),
+        cmocka_unit_test(test_pages_are_known_by_their_protection),
+        cmocka_unit_test(test_protection_before_a_change_is_told),
+        cmocka_unit_test(test_pages_of_a_view),
+        cmocka_unit_test(test_free_refuses),
         cmocka_unit_test(test_memory_is_locked),
         cmocka_unit_test(test_memory_status),
         cmocka_unit_test(test_heap_with_a_limit),
