@@ -1,49 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.c - heaps: malloc with a header, so that a heap can be destroyed with all that is in it and a block knows its
- * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows. LocalAlloc takes from the process
- * heap; it has no movable memory.
+ * heap.c - heaps (heap.h): making and destroying them, their blocks. LocalAlloc takes from the process heap; it has no
+ * movable memory.
  */
+#include "winobj/memory/heap.h"
+
 #include "winobj/fork.h"
 #include "winobj/memory/secure_cache.h"
 
-#include <windows.h>
-
-#include "util/list.h"
-#include "util/lock.h"
-
-#include <sched.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
-struct heap {
-    struct list_node link;   /* heaps */
-    struct list_head blocks; /* of a private heap */
-    size_t maximum;          /* of all blocks together, in bytes; 0: none */
-    size_t used;
-    struct lock lock; /* guards blocks, used */
+enum {
+    PROCESS_SHARDS = 16,
+    PRIVATE_HEAP = sizeof(struct heap) + sizeof(struct heap_shard) /* of a private heap */
 };
 
-struct block {
-    struct list_node link; /* blocks of a private heap */
-    struct heap *heap;
-    size_t size;
-    _Alignas(16) unsigned char data[];
-};
-
-/* The process heap keeps no list of its blocks: it is never destroyed. */
-static struct heap process_heap;
+static union {
+    struct heap heap;
+    char octets[sizeof(struct heap) + PROCESS_SHARDS * sizeof(struct heap_shard)];
+} process;
 static struct list_head heaps = { { &heaps.n, &heaps.n } };
 static struct lock heaps_lock = LOCK_INIT(LOCK_WIN_HANDLES, "heaps");
 WIN_HELD_OVER_FORK(heaps_lock);
 
-/* The heap behind a handle; NULL with ERROR_INVALID_HANDLE. */
-static struct heap *heap_of(HANDLE handle)
+static void shards_init(struct heap *heap, unsigned count)
+{
+    heap->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct heap_shard *shard = &heap->shards[i];
+
+        lock_init(&shard->lock, LOCK_WIN_HANDLES, "heap");
+        shard->blocks.next = shard->blocks.prev = heap_place_hidden(&shard->blocks);
+    }
+}
+
+/* Before the constructors of the program and of the libraries above. */
+__attribute__((constructor(150))) static void heap_load(void)
+{
+    shards_init(&process.heap, PROCESS_SHARDS);
+}
+
+struct heap *heap_of(HANDLE handle)
 {
     struct heap *found = NULL;
 
-    if (handle == &process_heap)
-        return &process_heap;
+    if (handle == &process.heap)
+        return &process.heap;
     lock_acquire(&heaps_lock);
     list_for_each (&heaps, node)
         if (list_entry(node, struct heap, link) == handle)
@@ -54,51 +56,85 @@ static struct heap *heap_of(HANDLE handle)
     return found;
 }
 
+struct heap *heap_next(struct heap *heap)
+{
+    struct list_node *next;
+
+    if (!heap)
+        return &process.heap;
+    next = heap == &process.heap ? heaps.n.next : heap->link.next;
+    return next == &heaps.n ? NULL : list_entry(next, struct heap, link);
+}
+
+bool heap_has(const struct heap *heap, const struct heap_block *block)
+{
+    const uintptr_t at = (uintptr_t)block->shard - (uintptr_t)heap->shards;
+
+    return at % sizeof(heap->shards[0]) == 0 && at / sizeof(heap->shards[0]) < heap->count;
+}
+
+/* The shard of the calling thread's new blocks. */
+static struct heap_shard *shard_here(struct heap *heap)
+{
+    static atomic_uint threads;
+    static _Thread_local unsigned thread;
+
+    if (heap->count == 1)
+        return heap->shards;
+    if (!thread)
+        thread = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % PROCESS_SHARDS;
+    return &heap->shards[thread - 1];
+}
+
 /* Counts size more bytes of the heap, if they fit; returns whether they do. */
 static bool room_take(struct heap *heap, size_t size)
 {
     bool fits;
 
-    if (heap == &process_heap)
+    if (heap == &process.heap)
         return true;
-    lock_acquire(&heap->lock);
+    heap_shard_enter(&heap->shards[0]);
     fits = !heap->maximum || size <= heap->maximum - heap->used;
     if (fits)
         heap->used += size;
-    lock_release(&heap->lock);
+    lock_release(&heap->shards[0].lock);
     return fits;
 }
 
 static void room_give(struct heap *heap, size_t size)
 {
-    if (heap == &process_heap)
+    if (heap == &process.heap)
         return;
-    lock_acquire(&heap->lock);
+    heap_shard_enter(&heap->shards[0]);
     heap->used -= size;
-    lock_release(&heap->lock);
+    lock_release(&heap->shards[0].lock);
 }
 
-static void block_link(struct heap *heap, struct block *block)
+static void block_link(struct heap *heap, struct heap_block *block)
 {
-    block->heap = heap;
-    if (heap == &process_heap)
-        return;
-    lock_acquire(&heap->lock);
-    list_add_tail(&heap->blocks, &block->link);
-    lock_release(&heap->lock);
+    struct heap_shard *shard = shard_here(heap);
+
+    block->shard = shard;
+    heap_shard_enter(shard);
+    block->place.next = heap_place_hidden(&shard->blocks);
+    block->place.prev = shard->blocks.prev;
+    heap_place_at(block->place.prev)->next = heap_place_hidden(&block->place);
+    shard->blocks.prev = heap_place_hidden(&block->place);
+    lock_release(&shard->lock);
 }
 
-static void block_unlink(struct heap *heap, struct block *block)
+static void block_unlink(struct heap_block *block)
 {
-    if (heap == &process_heap)
-        return;
-    lock_acquire(&heap->lock);
-    list_del(&block->link);
-    lock_release(&heap->lock);
+    struct heap_shard *shard = block->shard;
+
+    heap_shard_enter(shard);
+    heap_place_at(block->place.prev)->next = block->place.next;
+    heap_place_at(block->place.next)->prev = block->place.prev;
+    lock_release(&shard->lock);
 }
 
 /* A large block is about to be freed, or moved. */
-static void block_goes(const struct block *block)
+static void block_goes(const struct heap_block *block)
 {
     if (block->size >= WIN_SECURE_BLOCK)
         win_memory_goes(block->data, block->size);
@@ -107,7 +143,7 @@ static void block_goes(const struct block *block)
 /* GetProcessHeap - the heap that is always there. */
 HANDLE WINAPI GetProcessHeap(void)
 {
-    return &process_heap;
+    return &process.heap;
 }
 
 /*
@@ -124,14 +160,14 @@ HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    if (!(heap = calloc(1, sizeof(*heap)))) {
+    if (!(heap = aligned_alloc(_Alignof(struct heap), PRIVATE_HEAP))) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
+    memset(heap, 0, PRIVATE_HEAP);
     heap->maximum =
         maximum_size > SIZE_MAX - 4095 ? SIZE_MAX : (maximum_size + 4095) & ~(size_t)4095;
-    list_init(&heap->blocks);
-    lock_init(&heap->lock, LOCK_WIN_HANDLES, "heap");
+    shards_init(heap, 1);
     lock_acquire(&heaps_lock);
     list_add_tail(&heaps, &heap->link);
     lock_release(&heaps_lock);
@@ -142,17 +178,20 @@ HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)
 BOOL WINAPI HeapDestroy(HANDLE handle)
 {
     struct heap *heap = heap_of(handle);
-    struct list_node *node;
+    struct heap_place *place, *next;
 
-    if (!heap || heap == &process_heap) {
+    if (!heap || heap == &process.heap) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
     lock_acquire(&heaps_lock);
     list_del(&heap->link);
     lock_release(&heaps_lock);
-    while ((node = list_pop(&heap->blocks))) {
-        struct block *block = list_entry(node, struct block, link);
+    for (place = heap_place_at(heap->shards[0].blocks.next); place != &heap->shards[0].blocks;
+         place = next) {
+        struct heap_block *block = container_of(place, struct heap_block, place);
+
+        next = heap_place_at(place->next);
         block_goes(block);
         free(block);
     }
@@ -164,7 +203,7 @@ BOOL WINAPI HeapDestroy(HANDLE handle)
 LPVOID WINAPI HeapAlloc(HANDLE handle, DWORD flags, SIZE_T size)
 {
     struct heap *heap = heap_of(handle);
-    struct block *block = NULL;
+    struct heap_block *block = NULL;
 
     if (!heap)
         return NULL;
@@ -183,13 +222,12 @@ LPVOID WINAPI HeapAlloc(HANDLE handle, DWORD flags, SIZE_T size)
     return block->data;
 }
 
-/* The block of this heap that begins at memory; NULL with ERROR_INVALID_PARAMETER when it is another heap's. */
-static struct block *block_of(struct heap *heap, const void *memory)
+struct heap_block *heap_block_of(struct heap *heap, const void *memory)
 {
-    struct block *block =
-        (struct block *)((char *)(uintptr_t)memory - offsetof(struct block, data));
+    struct heap_block *block =
+        (struct heap_block *)((char *)(uintptr_t)memory - offsetof(struct heap_block, data));
 
-    if (memory && block->heap == heap)
+    if (memory && (uintptr_t)memory % _Alignof(struct heap_block) == 0 && heap_has(heap, block))
         return block;
     SetLastError(ERROR_INVALID_PARAMETER);
     return NULL;
@@ -199,13 +237,13 @@ static struct block *block_of(struct heap *heap, const void *memory)
 LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size)
 {
     struct heap *heap = heap_of(handle);
-    struct block *block = heap ? block_of(heap, memory) : NULL, *moved = NULL;
+    struct heap_block *block = heap ? heap_block_of(heap, memory) : NULL, *moved = NULL;
     size_t before;
 
     if (!block)
         return NULL;
     before = block->size;
-    block_unlink(heap, block);
+    block_unlink(block);
     if (size <= SIZE_MAX - sizeof(*block) && (size <= before || room_take(heap, size - before))) {
         block_goes(block);
         moved = realloc(block, sizeof(*block) + size);
@@ -228,17 +266,17 @@ LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size
 BOOL WINAPI HeapFree(HANDLE handle, DWORD flags, LPVOID memory)
 {
     struct heap *heap = heap_of(handle);
-    struct block *block;
+    struct heap_block *block;
 
     (void)flags;
     if (!heap)
         return FALSE;
     if (!memory)
         return TRUE;
-    if (!(block = block_of(heap, memory)))
+    if (!(block = heap_block_of(heap, memory)))
         return FALSE;
     block_goes(block);
-    block_unlink(heap, block);
+    block_unlink(block);
     room_give(heap, block->size);
     free(block);
     return TRUE;
@@ -248,7 +286,7 @@ BOOL WINAPI HeapFree(HANDLE handle, DWORD flags, LPVOID memory)
 SIZE_T WINAPI HeapSize(HANDLE handle, DWORD flags, LPCVOID memory)
 {
     struct heap *heap = heap_of(handle);
-    struct block *block = heap ? block_of(heap, memory) : NULL;
+    struct heap_block *block = heap ? heap_block_of(heap, memory) : NULL;
 
     (void)flags;
     return block ? block->size : (SIZE_T)-1;
@@ -302,19 +340,3 @@ HLOCAL WINAPI LocalFree(HLOCAL memory)
 {
     return HeapFree(GetProcessHeap(), 0, memory) ? NULL : memory;
 }
-
-/* The heaps' own locks; that of their list is held. */
-static void hold_heaps(void)
-{
-    list_for_each (&heaps, node)
-        while (!lock_try(&list_entry(node, struct heap, link)->lock))
-            sched_yield();
-}
-
-static void drop_heaps(void)
-{
-    list_for_each (&heaps, node)
-        lock_release(&list_entry(node, struct heap, link)->lock);
-}
-
-FORK_ROW(.place = WIN_FORK_LEAF + 1, .prepare = hold_heaps, .parent = drop_heaps);

@@ -70,7 +70,9 @@ WINOBJ_API void WINAPI GetSystemInfo(LPSYSTEM_INFO info);
 #define HEAP_NO_SERIALIZE 0x1
 #define HEAP_ZERO_MEMORY  0x8
 
-/* For ported code that declares one; there is no function that walks a heap. */
+/* wFlags of an entry: HeapWalk tells of blocks that are in use, no others. */
+#define PROCESS_HEAP_ENTRY_BUSY 0x0004
+
 typedef struct _PROCESS_HEAP_ENTRY {
     PVOID lpData;
     DWORD cbData;
@@ -98,6 +100,10 @@ WINOBJ_API LPVOID WINAPI HeapAlloc(HANDLE heap, DWORD flags, SIZE_T size);
 WINOBJ_API LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T size);
 WINOBJ_API BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID memory);
 WINOBJ_API SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory);
+WINOBJ_API BOOL WINAPI HeapLock(HANDLE heap);
+WINOBJ_API BOOL WINAPI HeapUnlock(HANDLE heap);
+WINOBJ_API BOOL WINAPI HeapWalk(HANDLE heap, LPPROCESS_HEAP_ENTRY entry);
+WINOBJ_API BOOL WINAPI HeapValidate(HANDLE heap, DWORD flags, LPCVOID memory);
 
 typedef enum _HEAP_INFORMATION_CLASS {
     HeapCompatibilityInformation = 0,

@@ -564,6 +564,33 @@ static void test_fork_amid_calls(void **state)
     assert_true(HeapDestroy(heap));
 }
 
+static DWORD WINAPI lock_heap(LPVOID heap)
+{
+    return HeapLock(heap); /* and never unlock it */
+}
+
+/* A heap that another thread has locked is free in the child; what the forking thread has locked stays its own. */
+static void test_locked_heaps(void **state)
+{
+    HANDLE others = HeapCreate(0, 0, 0), own = HeapCreate(0, 0, 0);
+    HANDLE thread = CreateThread(NULL, 0, lock_heap, others, 0, NULL);
+    pid_t child;
+
+    (void)state;
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(HeapLock(own));
+    if (!(child = fork())) {
+        alarm(20);
+        HeapFree(others, 0, HeapAlloc(others, 0, 100));
+        _exit(!HeapUnlock(own) || HeapUnlock(own));
+    }
+    child_succeeds(child);
+    assert_true(HeapUnlock(own));
+    assert_true(HeapDestroy(own));
+    assert_true(HeapDestroy(others));
+    assert_true(CloseHandle(thread));
+}
+
 /* Reads all of it at once, often; false if anything ends otherwise. */
 static bool read_often(HANDLE file, HANDLE port, char *octets, DWORD size)
 {
@@ -642,6 +669,7 @@ int main(void)
         cmocka_unit_test(test_fork_console_handlers),
         cmocka_unit_test(test_fork_files),
         cmocka_unit_test(test_fork_amid_calls),
+        cmocka_unit_test(test_locked_heaps),
         cmocka_unit_test(test_fork_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

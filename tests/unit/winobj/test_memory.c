@@ -40,6 +40,13 @@ void *realloc(void *memory, size_t size)
     return fails_now() ? NULL : __libc_realloc(memory, size);
 }
 
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    extern void *__libc_memalign(size_t, size_t);
+
+    return fails_now() ? NULL : __libc_memalign(alignment, size);
+}
+
 #pragma GCC visibility pop
 
 static int owner;

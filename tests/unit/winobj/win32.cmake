@@ -2,8 +2,8 @@
 # Tests that call Windows' functions alone: tests/portable builds them, too.
 set(win32_tests
     handles/handle waits/event waits/wait requests/port requests/file_wait threads/thread sockets/winsock system/system
-    locks/sync locks/once sockets/socket process/process memory/virtual threads/pool threads/work text/text text/uuid
-    text/message text/command_line system/date
+    locks/sync locks/once sockets/socket process/process memory/virtual memory/heap
+    threads/pool threads/work text/text text/uuid text/message text/command_line system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
     requests/port_processes files/file files/folder files/requests files/find files/attributes files/routines
