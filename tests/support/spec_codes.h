@@ -49,18 +49,19 @@
     ROW(ERROR_PROC_NOT_FOUND, 127)                  \
     ROW(ERROR_NEGATIVE_SEEK, 131)                   \
     ROW(ERROR_NOT_LOCKED, 158)                      \
-    ROW(ERROR_BAD_EXE_FORMAT, 193)                  \
     ROW(ERROR_BAD_ARGUMENTS, 160)                   \
     ROW(ERROR_DIR_NOT_EMPTY, 145)                   \
     ROW(ERROR_BAD_PATHNAME, 161)                    \
     ROW(ERROR_BUSY, 170)                            \
     ROW(ERROR_ALREADY_EXISTS, 183)                  \
+    ROW(ERROR_BAD_EXE_FORMAT, 193)                  \
     ROW(ERROR_ENVVAR_NOT_FOUND, 203)                \
     ROW(ERROR_BAD_PIPE, 230)                        \
     ROW(ERROR_PIPE_BUSY, 231)                       \
     ROW(ERROR_NO_DATA, 232)                         \
     ROW(ERROR_PIPE_NOT_CONNECTED, 233)              \
     ROW(ERROR_MORE_DATA, 234)                       \
+    ROW(ERROR_NO_WORK_DONE, 235)                    \
     ROW(ERROR_NO_MORE_ITEMS, 259)                   \
     ROW(ERROR_DIRECTORY, 267)                       \
     ROW(ERROR_NOT_OWNER, 288)                       \

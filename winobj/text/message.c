@@ -2,6 +2,8 @@
 /* message.c - FormatMessage: messages of codes, and texts with inserts. */
 #include "winobj/text/message.h"
 
+#include "winobj/text/message_lines.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,22 +33,26 @@ static bool argument_get(struct arguments *arguments, unsigned number, ULONG_PTR
     return true;
 }
 
-/* Reads a directive between exclamation marks, behind an insert's number. Returns the text behind it. */
+/*
+ * Reads a directive between exclamation marks, behind an insert's number. Returns the text behind it; NULL: it does not
+ * end.
+ */
 static const char *directive_read(const char *text, char directive[32])
 {
-    const char *end = *text == '!' ? strchr(text + 1, '!') : NULL;
+    const char *end;
 
-    if (!end || end - text > 30) {
-        strcpy(directive, "%s");
+    strcpy(directive, "%s");
+    if (*text != '!')
         return text;
-    }
+    if (!(end = strchr(text + 1, '!')) || end - text > 30)
+        return NULL;
     snprintf(directive, 32, "%%%.*s", (int)(end - text - 1), text + 1);
     return end + 1;
 }
 
 /* Puts the argument of %1 ... %99; each star takes another one. Returns the text behind it; NULL with errno. */
-static const char *insert_put(
-    FILE *out, const char *text, struct arguments *arguments, win_message_insert *insert)
+static const char *insert_put(struct message_lines *out, const char *text,
+    struct arguments *arguments, win_message_insert *insert)
 {
     unsigned number = (unsigned)(*text++ - '0'), count = 0;
     ULONG_PTR values[3];
@@ -54,7 +60,8 @@ static const char *insert_put(
 
     if (*text >= '0' && *text <= '9')
         number = number * 10 + (unsigned)(*text++ - '0');
-    text = directive_read(text, directive);
+    if (!(text = directive_read(text, directive)))
+        goto invalid;
     for (const char *star = directive; (star = strchr(star, '*')) && count < 2; star++, count++)
         if (!argument_get(arguments, number++, &values[count]))
             goto invalid;
@@ -62,7 +69,7 @@ static const char *insert_put(
         goto invalid;
     if (!(piece = insert(directive, values, count)))
         return NULL;
-    fputs(piece, out);
+    message_lines_put(out, piece, strlen(piece));
     free(piece);
     return text;
 
@@ -71,41 +78,74 @@ invalid:
     return NULL;
 }
 
-/* Puts the text with its inserts. A width mask of all ones turns line ends into blanks. False with errno. */
-static bool message_run(FILE *out, DWORD flags, const char *text, struct arguments *arguments,
-    win_message_insert *insert)
+/* The octets of the character at text. */
+static size_t character(const char *text)
 {
-    bool one_line = (flags & FORMAT_MESSAGE_MAX_WIDTH_MASK) == FORMAT_MESSAGE_MAX_WIDTH_MASK;
+    size_t octets = 1;
 
-    while (*text) {
-        if (*text == '\r' || *text == '\n') { /* however a line ends in the text */
-            text += *text == '\r' && text[1] == '\n' ? 2 : 1;
-            fputs(one_line ? " " : "\r\n", out);
-            continue;
-        }
-        if (*text != '%' ||
-            ((flags & FORMAT_MESSAGE_IGNORE_INSERTS) && text[1] >= '1' && text[1] <= '9')) {
-            fputc(*text++, out);
-            continue;
-        }
-        switch (*++text) {
-        case 0: errno = EINVAL; return false;
-        case '0': return true; /* the text ends here, without a line end */
-        case 'n': fputs("\r\n", out); break;
-        case 'r': fputc('\r', out); break;
-        case 't': fputc('\t', out); break;
-        case 'b': fputc(' ', out); break;
-        default:
-            if (*text >= '1' && *text <= '9') {
-                if (!(text = insert_put(out, text, arguments, insert)))
-                    return false;
-                continue;
-            }
-            fputc(*text, out);
-        }
-        text++;
+    while (((unsigned char)text[octets] & 0xc0) == 0x80)
+        octets++;
+    return octets;
+}
+
+/* Puts what is no escape. Returns the text behind it. */
+static const char *plain_put(struct message_lines *out, const char *text, bool lines)
+{
+    const size_t octets = *text == '\r' && text[1] == '\n' ? 2 : character(text);
+
+    if (*text == ' ' || (!lines && (*text == '\r' || *text == '\n')))
+        message_lines_space(out);
+    else if (*text == '\r' || *text == '\n') /* however a line ends in the text */
+        message_lines_end(out, "\r\n");
+    else
+        message_lines_put(out, text, octets);
+    return text + octets;
+}
+
+/* Puts the character behind a percent sign, which is no digit. */
+static void escape_put(struct message_lines *out, const char *text, DWORD flags)
+{
+    switch (*text) {
+    case 'n': message_lines_end(out, "\r\n"); break;
+    case 'r': message_lines_end(out, "\r"); break;
+    case 't':
+        if (flags & FORMAT_MESSAGE_MAX_WIDTH_MASK) /* as Wine has it */
+            message_lines_end(out, "\r\n");
+        else
+            message_lines_put(out, "\t", 1);
+        break;
+    default:
+        if (flags & FORMAT_MESSAGE_IGNORE_INSERTS)
+            message_lines_put(out, "%", 1);
+        message_lines_put(out, text, character(text));
     }
-    return true;
+}
+
+/* Puts the text with its inserts; with a width its line ends are spaces. False with errno. */
+static bool message_run(struct message_lines *out, DWORD flags, const char *text,
+    struct arguments *arguments, win_message_insert *insert)
+{
+    while (*text) {
+        if (*text != '%') {
+            text = plain_put(out, text, !(flags & FORMAT_MESSAGE_MAX_WIDTH_MASK));
+            continue;
+        }
+        if (!*++text) {
+            errno = EINVAL;
+            return false;
+        }
+        if (*text == '0')
+            break; /* the text ends here, without a line end */
+        if (*text >= '1' && *text <= '9' && !(flags & FORMAT_MESSAGE_IGNORE_INSERTS)) {
+            if (!(text = insert_put(out, text, arguments, insert)))
+                return false;
+            continue;
+        }
+        escape_put(out, text, flags);
+        text += character(text);
+    }
+    errno = ENOMEM;
+    return !out->failed;
 }
 
 static char *fail(DWORD error)
@@ -127,18 +167,35 @@ static char *system_text(DWORD id)
     return line;
 }
 
+/* The text of a source; NULL with the last error. */
+static char *build(DWORD flags, const char *source, va_list *list, win_message_insert *insert)
+{
+    const DWORD width = flags & FORMAT_MESSAGE_MAX_WIDTH_MASK;
+    struct message_lines lines = { .width = width == FORMAT_MESSAGE_MAX_WIDTH_MASK ? 0 : width };
+    struct arguments arguments = { .count = 0 };
+
+    if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY)
+        arguments.array = (const ULONG_PTR *)list;
+    else
+        arguments.list = list;
+    if (!message_run(&lines, flags, source, &arguments, insert)) {
+        SetLastError(errno == ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER);
+        free(lines.text);
+        return NULL;
+    }
+    if (!lines.length) {
+        free(lines.text);
+        return fail(ERROR_NO_WORK_DONE);
+    }
+    lines.text[lines.length] = 0;
+    return lines.text;
+}
+
 char *win_message_build(
     DWORD flags, const char *source, DWORD id, va_list *list, win_message_insert *insert)
 {
-    struct arguments arguments = { .count = 0 };
-    DWORD width = flags & FORMAT_MESSAGE_MAX_WIDTH_MASK;
-    char *text = NULL, *result = NULL;
-    size_t length = 0;
-    bool done;
-    FILE *out;
+    char *text = NULL, *result;
 
-    if (width && width != FORMAT_MESSAGE_MAX_WIDTH_MASK)
-        return fail(ERROR_NOT_SUPPORTED);
     if (flags & FORMAT_MESSAGE_FROM_STRING
             ? (flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)) || !source
             : !(flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)))
@@ -146,26 +203,9 @@ char *win_message_build(
     /* No module has messages of its own here: those of the system are all. */
     if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !(source = text = system_text(id)))
         return NULL;
-    if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY)
-        arguments.array = (const ULONG_PTR *)list;
-    else
-        arguments.list = list;
-    if (!(out = open_memstream(&result, &length))) {
-        free(text);
-        return fail(ERROR_NOT_ENOUGH_MEMORY);
-    }
-    done = message_run(out, flags, source, &arguments, insert);
-    if (!done)
-        SetLastError(errno == ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER);
-    if (fclose(out) && done) {
-        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-        done = false;
-    }
+    result = build(flags, source, list, insert);
     free(text);
-    if (done)
-        return result;
-    free(result);
-    return NULL;
+    return result;
 }
 
 static char *insert_narrow(const char *directive, const ULONG_PTR values[3], unsigned count)
@@ -198,13 +238,16 @@ static char *insert_narrow(const char *directive, const ULONG_PTR values[3], uns
 /*
  * FormatMessageA, FormatMessageW - the words for a code, or a text with its inserts filled in.
  * flags      FORMAT_MESSAGE_FROM_SYSTEM (or FROM_HMODULE: no module has messages of its own) or FROM_STRING;
- *            ALLOCATE_BUFFER: text points to a pointer that receives memory for LocalFree; IGNORE_INSERTS;
- *            ARGUMENT_ARRAY; width 0 or MAX_WIDTH_MASK (no line ends)
+ *            ALLOCATE_BUFFER: text points to a pointer that receives memory for LocalFree; IGNORE_INSERTS: what a
+ *            percent sign begins stays, but %n, %r, %t and %0; ARGUMENT_ARRAY; a width: line ends of the message become
+ *            spaces, %t ends a line, and a line that reaches so many characters ends at its last spaces, or there;
+ *            MAX_WIDTH_MASK: no line is that long
  * id         a Win32 or Winsock error, an HRESULT, an NTSTATUS or a NetworkDirect code
  * language   ignored: English
- * Returns    the length; 0 with ERROR_INVALID_PARAMETER (flags, an insert without an argument), ERROR_MR_MID_NOT_FOUND
- *            (no words for the code), ERROR_INSUFFICIENT_BUFFER, ERROR_NOT_SUPPORTED (another width),
- *            ERROR_NOT_ENOUGH_MEMORY.
+ * Returns    the length; 0 with ERROR_INVALID_PARAMETER (flags, an insert without an argument or whose format does not
+ *            end), ERROR_MR_MID_NOT_FOUND (no words for the code), ERROR_NO_WORK_DONE (the text is empty),
+ *            ERROR_INSUFFICIENT_BUFFER, ERROR_NOT_ENOUGH_MEMORY. Any thread.
+ * Source: FormatMessage function (winbase.h); for the lines, Wine.
  */
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR text,
     DWORD size, va_list *arguments)

@@ -53,6 +53,7 @@
     ROW(ERROR_ALREADY_EXISTS, "It exists already")                                                 \
     ROW(ERROR_ENVVAR_NOT_FOUND, "There is no such environment variable")                           \
     ROW(ERROR_MORE_DATA, "There is more data")                                                     \
+    ROW(ERROR_NO_WORK_DONE, "There is nothing to give back")                                       \
     ROW(WAIT_TIMEOUT, "The wait timed out")                                                        \
     ROW(ERROR_NO_MORE_ITEMS, "There is no more data")                                              \
     ROW(ERROR_NOT_OWNER, "It is not the caller's")                                                 \

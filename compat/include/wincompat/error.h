@@ -62,6 +62,7 @@
 #define ERROR_NO_DATA                    232
 #define ERROR_PIPE_NOT_CONNECTED         233
 #define ERROR_MORE_DATA                  234
+#define ERROR_NO_WORK_DONE               235
 #define WAIT_TIMEOUT                     258
 #define ERROR_NO_MORE_ITEMS              259
 #define ERROR_DIRECTORY                  267

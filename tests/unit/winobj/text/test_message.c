@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_message.c - FormatMessage: line ends, and words for every code that the headers have. */
+/* test_message.c - FormatMessage: escapes, line ends, widths, and words for every code that the headers have. */
 #include "tests/support/win32_test.h"
 
 static void assert_message(const char *format, const char *expected)
@@ -22,6 +22,164 @@ static void lines_end_as_windows_has_them(void **state)
     assert_message("a%nb", "a\r\nb");
     assert_message("a%rb", "a\rb");
 }
+
+/* A row: flags, the message, its one insert, what it becomes; NULL: 0 with the error. As Wine answers. */
+struct message_row {
+    DWORD flags;
+    const char *format, *insert, *expected;
+    DWORD error;
+};
+
+enum { KEEP = FORMAT_MESSAGE_IGNORE_INSERTS };
+
+static const struct message_row escapes[] = {
+    { 0, "a%bb", "", "abb", 0 },
+    { 0, "a%%b", "", "a%b", 0 },
+    { 0, "a%!b%.c% d", "", "a!b.c d", 0 },
+    { 0, "a%0b", "", "a", 0 },
+    { 0, "a%tb", "", "a\tb", 0 },
+    { 0, "a%1b", "one", "aoneb", 0 },
+    { 0, "%1!s!!", "one", "one!", 0 },
+    { 0, "%1!", "one", NULL, SPEC_ERROR_INVALID_PARAMETER },
+    { 0, "%1!d", "one", NULL, SPEC_ERROR_INVALID_PARAMETER },
+    { 0, "a%", "", NULL, SPEC_ERROR_INVALID_PARAMETER },
+    { 0, "", "", NULL, SPEC_ERROR_NO_WORK_DONE },
+    { 0, "%0rest", "", NULL, SPEC_ERROR_NO_WORK_DONE },
+    { 0, "%1", "", NULL, SPEC_ERROR_NO_WORK_DONE },
+    { KEEP, "a%bb", "", "a%bb", 0 },
+    { KEEP, "a%%b", "", "a%%b", 0 },
+    { KEEP, "a%!b%.c% d%x", "", "a%!b%.c% d%x", 0 },
+    { KEEP, "%1!d %1! %2", "", "%1!d %1! %2", 0 },
+    { KEEP, "a%nb%tc%rd", "", "a\r\nb\tc\rd", 0 },
+    { KEEP, "a%0b", "", "a", 0 },
+    { KEEP, "a%", "", NULL, SPEC_ERROR_INVALID_PARAMETER },
+    { KEEP, "", "", NULL, SPEC_ERROR_NO_WORK_DONE },
+};
+
+static const struct message_row widths[] = {
+    { 10, "aaa bbb ccc ddd eee fff", "", "aaa bbb\r\nccc ddd\r\neee fff", 0 },
+    { 10, "aaaaaaaaaaaaaaaaaaaaaaaaa", "", "aaaaaaaaaa\r\naaaaaaaaaa\r\naaaaa", 0 },
+    { 10, "aaaaaaaaaa", "", "aaaaaaaaaa\r\n", 0 },
+    { 10, "aaaa bbbbb", "", "aaaa\r\nbbbbb", 0 },
+    { 10, "aaaaaaaaaa bbb", "", "aaaaaaaaaa\r\n bbb", 0 },
+    { 10, "aaa  bbb  ccc  ddd", "", "aaa  bbb\r\nccc  ddd", 0 },
+    { 10, "aaaa      bbbb", "", "aaaa\r\nbbbb", 0 },
+    { 10, "aaaa       bbbb", "", "aaaa\r\n bbbb", 0 },
+    { 10, "          ", "", "\r\n", 0 },
+    { 10, "            x", "", "\r\n  x", 0 },
+    { 10, "aaa bbb ccc    ", "", "aaa bbb\r\nccc    ", 0 },
+    { 10, "aaa-bbbb-cccc", "", "aaa-bbbb-c\r\nccc", 0 },
+    { 10, "aaa\tbbb\tccc ddd", "", "aaa\tbbb\tcc\r\nc ddd", 0 },
+    { 10, "aaa% bbb% ccc% ddd", "", "aaa bbb cc\r\nc ddd", 0 },
+    { 10, "aaa bbb\nccc ddd", "", "aaa bbb\r\nccc ddd", 0 },
+    { 10, "a\n\nb\r\nc", "", "a  b c", 0 },
+    { 10, "aaa bbb\r\n", "", "aaa bbb ", 0 },
+    { 10, "aaa%nbbb ccc ddd", "", "aaa\r\nbbb ccc\r\nddd", 0 },
+    { 10, "aaa%rbbb ccc ddd", "", "aaa\rbbb ccc\r\nddd", 0 },
+    { 10, "a%tb", "", "a\r\nb", 0 },
+    { 10, "aaa %1 bbb ccc", "one two three", "aaa\r\none two three\r\nbbb ccc", 0 },
+    { 10, "aa  %1  bb cc", "one two three", "aa\r\none two three\r\n bb cc", 0 },
+    { 10, "%1", "aaa\nbbb ccc ddd", "aaa\nbbb ccc ddd\r\n", 0 },
+    { 10, "%1 %1", "one two three", "one two three\r\n\r\none two three", 0 },
+    { 10, "aaa %1%1 bbb", "x x", "aaa\r\nx xx x\r\nbbb", 0 },
+    { 10 | KEEP, "aaa%bbbb%bccc%bddd", "", "aaa%bbbb%b\r\nccc%bddd", 0 },
+    { 1, "ab c", "", "a\r\nb\r\n\r\nc\r\n", 0 },
+    { 3, "aaa bbb cc d eeee ff", "", "aaa\r\n\r\nbbb\r\n\r\ncc\r\nd\r\neee\r\ne\r\nff", 0 },
+    { 254, "aaa bbb", "", "aaa bbb", 0 },
+    { 255, "aaa\nbbb%n%1\r\n", "c\nd", "aaa bbb\r\nc\nd ", 0 },
+    { 255, "a%tb", "", "a\r\nb", 0 },
+};
+
+static DWORD narrow_message(char *text, DWORD size, const struct message_row *row, ...)
+{
+    va_list arguments;
+    DWORD length;
+
+    va_start(arguments, row);
+    length = FormatMessageA(
+        FORMAT_MESSAGE_FROM_STRING | row->flags, row->format, 0, 0, text, size, &arguments);
+    va_end(arguments);
+    return length;
+}
+
+static DWORD wide_message(WCHAR *text, DWORD size, const struct message_row *row, ...)
+{
+    WCHAR format[64];
+    va_list arguments;
+    DWORD length;
+
+    for (size_t i = 0; i == 0 || row->format[i - 1]; i++)
+        format[i] = (unsigned char)row->format[i];
+    va_start(arguments, row);
+    length = FormatMessageW(
+        FORMAT_MESSAGE_FROM_STRING | row->flags, format, 0, 0, text, size, &arguments);
+    va_end(arguments);
+    return length;
+}
+
+static void check_row(const struct message_row *row)
+{
+    const DWORD expected = row->expected ? (DWORD)strlen(row->expected) : 0;
+    WCHAR wide[128], insert[32];
+    char text[128], narrowed[128];
+    DWORD length;
+
+    for (size_t i = 0; i == 0 || row->insert[i - 1]; i++)
+        insert[i] = (unsigned char)row->insert[i];
+    SetLastError(0xdead);
+    length = narrow_message(text, sizeof(text), row, row->insert);
+    if (length != expected || (expected && strcmp(text, row->expected)) ||
+        (!expected && GetLastError() != row->error))
+        fail_msg("width %u, %s: %u characters, error %u: %s", (unsigned)(row->flags & 255),
+            row->format, (unsigned)length, (unsigned)GetLastError(), length ? text : "");
+    SetLastError(0xdead);
+    length = wide_message(wide, _countof(wide), row, insert);
+    for (DWORD i = 0; i <= length && length; i++)
+        narrowed[i] = (char)wide[i];
+    if (length != expected || (expected && strcmp(narrowed, row->expected)) ||
+        (!expected && GetLastError() != row->error))
+        fail_msg("wide, width %u, %s: %u characters, error %u", (unsigned)(row->flags & 255),
+            row->format, (unsigned)length, (unsigned)GetLastError());
+}
+
+static void escapes_become_what_windows_makes_of_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < _countof(escapes); i++)
+        check_row(&escapes[i]);
+}
+
+static void lines_are_as_long_as_the_width_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < _countof(widths); i++)
+        check_row(&widths[i]);
+}
+
+static void an_empty_message_is_no_work_done(void **state)
+{
+    char *allocated = (char *)1;
+
+    (void)state;
+    assert_fails(FormatMessageA(FORMAT_MESSAGE_FROM_STRING | FORMAT_MESSAGE_ALLOCATE_BUFFER, "", 0,
+                     0, (char *)&allocated, 0, NULL),
+        SPEC_ERROR_NO_WORK_DONE);
+    assert_null(allocated);
+}
+
+#ifndef _WIN32 /* how many octets a character has is the code page's */
+static void a_width_counts_characters(void **state)
+{
+    char text[64];
+
+    (void)state;
+    assert_true(FormatMessageA(FORMAT_MESSAGE_FROM_STRING | 10,
+        "\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4", 0, 0, text,
+        sizeof(text), NULL));
+    assert_string_equal(
+        text, "\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\r\n\xc3\xa4\xc3\xa4");
+}
+#endif
 
 #ifndef _WIN32 /* Wine has no words for some */
 static const DWORD codes[] = {
@@ -81,6 +239,7 @@ static const DWORD codes[] = {
     ERROR_NO_DATA,
     ERROR_PIPE_NOT_CONNECTED,
     ERROR_MORE_DATA,
+    ERROR_NO_WORK_DONE,
     ERROR_NO_MORE_ITEMS,
     ERROR_DIRECTORY,
     ERROR_NOT_OWNER,
@@ -159,7 +318,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_end_as_windows_has_them),
-#ifndef _WIN32
+        cmocka_unit_test(escapes_become_what_windows_makes_of_them),
+        cmocka_unit_test(lines_are_as_long_as_the_width_says),
+        cmocka_unit_test(an_empty_message_is_no_work_done),
+#ifndef _WIN32 /* code pages; Wine has no words for some */
+        cmocka_unit_test(a_width_counts_characters),
         cmocka_unit_test(every_code_has_words),
 #endif
     };
