@@ -12,23 +12,6 @@
 #include <netdb.h>
 #include <stdlib.h>
 
-/* Wide characters of narrow text, without the end; to NULL: counts only. */
-static size_t widen(WCHAR *to, size_t room, const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t length = 0;
-
-    while (*s) {
-        WCHAR pair[2];
-        unsigned units = wide_put(pair, sizeof(WCHAR), utf8_next(&s, 4));
-
-        for (unsigned i = 0; i < units; i++, length++)
-            if (to && length < room)
-                to[length] = pair[i];
-    }
-    return length;
-}
-
 HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
 {
     char *narrow_name;
@@ -59,16 +42,14 @@ HMODULE WINAPI GetModuleHandleW(LPCWSTR name)
 DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD size)
 {
     char whole[4096];
-    size_t length;
+    DWORD length;
 
     if (!GetModuleFileNameA(module, whole, sizeof(whole)))
         return 0;
-    length = widen(path, size, whole);
-    if (length < size) {
-        path[length] = 0;
-        return (DWORD)length;
-    }
-    if (size)
+    length = wide_widen(path, size, whole);
+    if (length < size)
+        return length;
+    if (path && size)
         path[size - 1] = 0;
     SetLastError(ERROR_INSUFFICIENT_BUFFER);
     return size;
@@ -93,7 +74,7 @@ DWORD WINAPI GetEnvironmentVariableW(LPCWSTR name, LPWSTR value, DWORD size)
 {
     char *narrow_name;
     const char *found = NULL;
-    size_t length;
+    DWORD length;
 
     if (!wide_narrow(name, &narrow_name))
         return 0;
@@ -103,12 +84,10 @@ DWORD WINAPI GetEnvironmentVariableW(LPCWSTR name, LPWSTR value, DWORD size)
         SetLastError(ERROR_ENVVAR_NOT_FOUND);
         return 0;
     }
-    length = widen(NULL, 0, found);
+    length = wide_widen(NULL, 0, found);
     if (!value || length >= size)
-        return (DWORD)length + 1;
-    widen(value, size, found);
-    value[length] = 0;
-    return (DWORD)length;
+        return length + 1;
+    return wide_widen(value, size, found);
 }
 
 BOOL WINAPI SetEnvironmentVariableW(LPCWSTR name, LPCWSTR value)
@@ -132,10 +111,10 @@ LPWCH WINAPI GetEnvironmentStringsW(void)
     if (!block)
         return NULL;
     for (const char *s = block; *s; s += strlen(s) + 1)
-        size += widen(NULL, 0, s) + 1;
+        size += wide_widen(NULL, 0, s) + 1u;
     wide = to = calloc(size, sizeof(*wide));
     for (const char *s = block; wide && *s; s += strlen(s) + 1)
-        to += widen(to, SIZE_MAX, s) + 1;
+        to += wide_widen(to, UINT32_MAX, s) + 1u;
     free(block);
     if (!wide)
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
@@ -145,8 +124,7 @@ LPWCH WINAPI GetEnvironmentStringsW(void)
 DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
 {
     char *narrow_from, *expanded = NULL;
-    DWORD bytes = 0;
-    size_t length;
+    DWORD bytes = 0, length;
 
     if (!wide_narrow(from, &narrow_from) ||
         !(bytes = ExpandEnvironmentStringsA(narrow_from, NULL, 0)) || !(expanded = malloc(bytes))) {
@@ -156,19 +134,16 @@ DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
         return 0;
     }
     ExpandEnvironmentStringsA(narrow_from, expanded, bytes);
-    length = widen(to, size, expanded);
-    if (to && length < size)
-        to[length] = 0;
+    length = wide_widen(to, size, expanded);
     free(expanded);
     free(narrow_from);
-    return (DWORD)length + 1;
+    return length + 1;
 }
 
 BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD size)
 {
     char whole[NI_MAXHOST];
-    DWORD bytes = sizeof(whole), room = size ? *size : 0;
-    size_t length;
+    DWORD bytes = sizeof(whole), room = size ? *size : 0, length;
 
     if (!size || (room && !name)) {
         SetLastError(ERROR_INVALID_PARAMETER);
@@ -176,13 +151,12 @@ BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD
     }
     if (!GetComputerNameExA(format, whole, &bytes))
         return FALSE;
-    length = widen(name, room, whole);
+    length = wide_widen(name, room, whole);
     if (length < room) {
-        name[length] = 0;
-        *size = (DWORD)length;
+        *size = length;
         return TRUE;
     }
-    *size = (DWORD)length + 1;
+    *size = length + 1;
     SetLastError(ERROR_MORE_DATA);
     return FALSE;
 }
@@ -266,7 +240,7 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD languag
 {
     char *message, *narrow_source = NULL;
     WCHAR *to = text;
-    size_t length;
+    DWORD length;
 
     (void)language;
     if (!text) {
@@ -281,18 +255,16 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD languag
     free(narrow_source);
     if (!message)
         return 0;
-    length = widen(NULL, 0, message);
+    length = wide_widen(NULL, 0, message);
     if (flags & FORMAT_MESSAGE_ALLOCATE_BUFFER) {
-        to = LocalAlloc(LMEM_FIXED, (length >= size ? length + 1 : size) * sizeof(WCHAR));
+        to = LocalAlloc(LMEM_FIXED, (length >= size ? length + (size_t)1 : size) * sizeof(WCHAR));
         *(LPWSTR *)(void *)text = to;
     } else if (length >= size) {
         SetLastError(ERROR_INSUFFICIENT_BUFFER);
         to = NULL;
     }
-    if (to) {
-        widen(to, length, message);
-        to[length] = 0;
-    }
+    if (to)
+        wide_widen(to, length + 1, message);
     free(message);
-    return to ? (DWORD)length : 0;
+    return to ? length : 0;
 }

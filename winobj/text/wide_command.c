@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wide_command.c - the process's command line as wide text, and the arguments of one; for both widths, as wide.c is. */
 #include "winobj/process/own_command.h"
-
-#include "compat/crt/text.h"
+#include "winobj/text/wide_text.h"
 
 #include <windows.h>
 
@@ -14,13 +13,9 @@
 /* UTF-8 as wide text, which the caller frees: never more units than octets. NULL: no memory. */
 static WCHAR *widened(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    WCHAR *wide = malloc((strlen(text) + 1) * sizeof(WCHAR)), *to = wide;
+    WCHAR *wide = malloc((strlen(text) + 1) * sizeof(WCHAR));
 
-    while (wide && *s)
-        to += wide_put(to, sizeof(WCHAR), utf8_next(&s, 4));
-    if (wide)
-        *to = 0;
+    wide_widen(wide, UINT32_MAX, text);
     return wide;
 }
 

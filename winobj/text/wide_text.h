@@ -20,12 +20,17 @@ static inline bool wide_narrow(const WCHAR *text, char **result)
     return false;
 }
 
-/* Wide characters of text with the end; returns their number without it. What has no room is only counted. */
+/*
+ * Wide characters of text with the end; returns their number without it. What has no room is only counted; to NULL has
+ * none, whatever the room.
+ */
 static inline DWORD wide_widen(WCHAR *to, DWORD room, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     DWORD length = 0;
 
+    if (!to)
+        room = 0;
     while (*s) {
         WCHAR pair[2];
         unsigned units = wide_put(pair, sizeof(WCHAR), utf8_next(&s, 4));
