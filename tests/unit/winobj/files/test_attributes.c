@@ -1,37 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* test_attributes.c - attributes of files, folders made and removed, full paths. In a folder of its own. */
 #include "tests/support/win32_test.h"
+#include "tests/unit/winobj/files/own_folder.h"
 
 #include <stdio.h>
 
 static const char *own;
 static char here[MAX_PATH], separator;
 
-static void make_file(const char *name)
-{
-    HANDLE file = CreateFileA(name, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
-
-    assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
-    assert_true(CloseHandle(file));
-}
-
 static int setup(void)
 {
-    own = own_name(DIFFERS("nd_attributes", "nd_attributes_pe", "both run at once"));
+    own = enter_own_folder(DIFFERS("nd_attributes", "nd_attributes_pe", "both run at once"));
     separator = DIFFERS('/', '\\', "paths are Linux'");
-    CreateDirectoryA(own, NULL); /* one may be left of a run that failed */
-    return !SetCurrentDirectoryA(own) || !GetCurrentDirectoryA(sizeof(here), here);
+    return !own || !GetCurrentDirectoryA(sizeof(here), here);
 }
 
 static int teardown(void)
 {
-    return !SetCurrentDirectoryA("..") || !RemoveDirectoryA(own);
+    return !leave_own_folder(own);
 }
 
 static void a_file_is_made_read_only(void **state)
 {
     (void)state;
-    make_file("file");
+    make_file("file", "");
     assert_true(SetFileAttributesA("file", FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_HIDDEN));
     assert_true(GetFileAttributesA("file") & FILE_ATTRIBUTE_READONLY);
     assert_fails(DeleteFileA("file"), SPEC_ERROR_ACCESS_DENIED);
@@ -48,7 +40,7 @@ static void attributes_with_times_and_size(void **state)
     WIN32_FILE_ATTRIBUTE_DATA data;
 
     (void)state;
-    make_file("file");
+    make_file("file", "");
     assert_true(GetFileAttributesExW(L"file", GetFileExInfoStandard, &data));
     assert_int_equal(data.dwFileAttributes, FILE_ATTRIBUTE_ARCHIVE);
     assert_int_equal(data.nFileSizeLow, 0);
@@ -97,7 +89,7 @@ static void folders_are_made_and_removed(void **state)
     assert_true(CreateDirectoryA("folder", NULL));
     assert_fails(CreateDirectoryA("folder", NULL), SPEC_ERROR_ALREADY_EXISTS);
     assert_true(CreateDirectoryW(L"folder\\inner", NULL));
-    make_file("folder\\file");
+    make_file("folder\\file", "");
     assert_fails(CreateDirectoryA("folder\\file", NULL), SPEC_ERROR_ALREADY_EXISTS);
     assert_fails(CreateDirectoryA("none\\folder", NULL), SPEC_ERROR_PATH_NOT_FOUND);
     assert_fails(CreateDirectoryA("", NULL), SPEC_ERROR_PATH_NOT_FOUND);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_find.c - FindFirstFile and its kind: patterns, codes, what is told of each file. In a folder of its own. */
 #include "tests/support/win32_test.h"
+#include "tests/unit/winobj/files/own_folder.h"
 
 #include <stdio.h>
 
@@ -8,21 +9,9 @@ static const char *own;
 static const char *const names[] = { "a", "ab", "a.b", "a.b.c", "b.txt", "c.TXT", "x1.dat",
     "x12.dat" };
 
-static void make_file(const char *name, const char *text)
-{
-    HANDLE file = CreateFileA(name, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
-    DWORD done;
-
-    assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
-    assert_true(WriteFile(file, text, (DWORD)strlen(text), &done, NULL));
-    assert_true(CloseHandle(file));
-}
-
 static int setup(void)
 {
-    own = own_name(DIFFERS("nd_find", "nd_find_pe", "both run at once"));
-    CreateDirectoryA(own, NULL); /* one may be left of a run that failed */
-    if (!SetCurrentDirectoryA(own))
+    if (!(own = enter_own_folder(DIFFERS("nd_find", "nd_find_pe", "both run at once"))))
         return -1;
     CreateDirectoryA("folder", NULL);
     for (size_t i = 0; i < _countof(names); i++)
@@ -35,7 +24,7 @@ static int teardown(void)
     for (size_t i = 0; i < _countof(names); i++)
         if (!DeleteFileA(names[i]))
             return -1;
-    return !RemoveDirectoryA("folder") || !SetCurrentDirectoryA("..") || !RemoveDirectoryA(own);
+    return !RemoveDirectoryA("folder") || !leave_own_folder(own);
 }
 
 static int by_letters(const void *a, const void *b)

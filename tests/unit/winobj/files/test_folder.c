@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_folder.c - the present folder, short paths, finding files in folders. */
 #include "tests/support/win32_test.h"
+#include "tests/unit/winobj/files/own_folder.h"
 
 #include <stdio.h>
 
@@ -17,33 +18,22 @@
 static char here[MAX_PATH], separator;
 static const char *own; /* its name */
 
-static void make_file(const char *name)
-{
-    HANDLE file = CreateFileA(name, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
-
-    assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
-    assert_true(CloseHandle(file));
-}
-
 /* In a folder of this run's own. */
 static int setup(void)
 {
-    own = own_name("nd_folder");
-    CreateDirectoryA(own, NULL);
-    if (!SetCurrentDirectoryA(own) || !GetCurrentDirectoryA(sizeof(here), here))
+    if (!(own = enter_own_folder("nd_folder")) || !GetCurrentDirectoryA(sizeof(here), here))
         return -1;
     separator = DIFFERS('/', '\\', "paths are Linux'");
-    make_file(FILE_NAME);
-    make_file(PLAIN_NAME);
+    make_file(FILE_NAME, "");
+    make_file(PLAIN_NAME, "");
     return 0;
 }
 
 static int teardown(void)
 {
-    if (!SetCurrentDirectoryA(here) || !DeleteFileA(FILE_NAME) || !DeleteFileA(PLAIN_NAME) ||
-        !SetCurrentDirectoryA(".."))
+    if (!SetCurrentDirectoryA(here) || !DeleteFileA(FILE_NAME) || !DeleteFileA(PLAIN_NAME))
         return -1;
-    return !RemoveDirectoryA(own);
+    return !leave_own_folder(own);
 }
 
 /* HERE/NAME */
