@@ -58,38 +58,38 @@ static void read_again(struct srd_conn *conn)
 }
 
 /*
- * RX lock held, and another thread has asked its holder to read: reads once more, with a budget of its own. If a thread
- * asks meanwhile, the reactor serves the connection in its next turn.
+ * RX lock held, and another thread has asked its holder to read: reads once more, with a budget of its own, and looks
+ * for whatever that thread came for. If a thread asks meanwhile, the reactor serves the connection in its next turn.
  */
 static __attribute__((noinline)) void receive_once_more(
     struct srd_conn *conn, unsigned *actions, bool *moved)
 {
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        *actions |= conn->transport->receive(conn, RX_BUDGET_LOOP, moved);
+        *actions |= conn->transport->receive(conn, RX_BUDGET_LOOP, SRD_LOOK_ALL, moved);
     if (lock_leave_undone(&conn->qp->rx_lock))
         read_again(conn);
 }
 
 /* RX lock held, which is given up; ors into actions. In-line where a thread polls, which mostly finds nothing. */
 static inline __attribute__((always_inline)) void receive_and_leave(
-    struct srd_conn *conn, int budget, unsigned *actions, bool *moved)
+    struct srd_conn *conn, int budget, unsigned looks, unsigned *actions, bool *moved)
 {
     struct lock *lock = &conn->qp->rx_lock;
 
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        *actions |= conn->transport->receive(conn, budget, moved);
+        *actions |= conn->transport->receive(conn, budget, looks, moved);
     if (!lock_leave(lock))
         receive_once_more(conn, actions, moved);
 }
 
 /* Reads, or asks the holder of the lock to. Returns whether this thread has read. */
-static bool receive_or_ask(struct srd_conn *conn, unsigned *actions, bool *moved)
+static bool receive_or_ask(struct srd_conn *conn, unsigned looks, unsigned *actions, bool *moved)
 {
     struct lock *lock = &conn->qp->rx_lock;
 
     if (!enter(conn, lock, &conn->rx_waiting) && !lock_try_or_ask(lock))
         return false;
-    receive_and_leave(conn, RX_BUDGET_LOOP, actions, moved);
+    receive_and_leave(conn, RX_BUDGET_LOOP, looks, actions, moved);
     return true;
 }
 
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void receive_if_free(
     struct srd_conn *conn, unsigned *actions, bool *moved)
 {
     if (enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
-        receive_and_leave(conn, RX_BUDGET_INLINE, actions, moved);
+        receive_and_leave(conn, RX_BUDGET_INLINE, 0, actions, moved);
 }
 
 static bool may_send(struct srd_conn *conn)
@@ -212,15 +212,12 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
             conn->owner_ops->established(conn->owner, conn);
         if (now & SRD_STREAM_DOWN)
             atomic_store(&conn->down, true);
-        if (now & SRD_STREAM_SHUTDOWN) {
-            atomic_store_explicit(
-                &conn->close_ms, clock_now_ms() + SRD_CONN_CLOSE_MS, memory_order_relaxed);
-            atomic_store(&conn->shutdown_wanted, true);
-        }
+        if (now & SRD_STREAM_SHUTDOWN)
+            atomic_store(&conn->close_ms, clock_now_ms() + SRD_CONN_CLOSE_MS);
         if (now & SRD_STREAM_RX) {
             bool moved = false;
 
-            receive_or_ask(conn, &actions, &moved);
+            receive_or_ask(conn, SRD_LOOK_ALL, &actions, &moved);
         }
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
             actions |= transmit(conn, conn->transport->turn);
@@ -323,7 +320,7 @@ bool srd_conn_stream_ready(struct srd_conn *conn, uint32_t events, bool backgrou
 
     if (conn->transport->ready(conn, events))
         actions |= unblock(conn);
-    receive_or_ask(conn, &actions, &moved);
+    receive_or_ask(conn, events & ~(uint32_t)EPOLLOUT ? SRD_LOOK_TCP : 0, &actions, &moved);
     if (moved && (!background || reactor_is_lent()) && reactor_in_turn())
         was_awaited(conn); /* else a thread that polls has found it */
     if (background && srd_stream_owes_ack(conn->qp))
@@ -338,8 +335,7 @@ bool srd_conn_stream_rung(struct srd_conn *conn, bool background)
     unsigned actions = 0;
     bool moved = false, answered;
 
-    atomic_store(&conn->rung, true);
-    answered = receive_or_ask(conn, &actions, &moved);
+    answered = receive_or_ask(conn, SRD_LOOK_BELL, &actions, &moved);
     if (moved)
         was_awaited(conn);
     actions |= unblock(conn);
@@ -349,12 +345,12 @@ bool srd_conn_stream_rung(struct srd_conn *conn, bool background)
     return answered;
 }
 
-static void look_for_octets(struct srd_conn *conn)
+static void look_for_octets(struct srd_conn *conn, unsigned looks)
 {
     unsigned actions = 0;
     bool moved = false;
 
-    receive_or_ask(conn, &actions, &moved);
+    receive_or_ask(conn, looks, &actions, &moved);
     if (conn->transport->has_room) /* the thread that polled looked for room, too */
         actions |= unblock(conn);
     apply_actions(conn, actions);
@@ -365,9 +361,10 @@ void srd_conn_left(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    if (atomic_load(&conn->source.attentive) && atomic_exchange(&conn->source.attentive, false) &&
+    if (atomic_load(&conn->source.attentive) &&
+        atomic_exchange(&conn->source.attentive, SRD_POLLED_NOT) &&
         srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        look_for_octets(conn);
+        look_for_octets(conn, 0);
 }
 
 void srd_conn_stream_expired(struct srd_conn *conn)
@@ -375,13 +372,11 @@ void srd_conn_stream_expired(struct srd_conn *conn)
     unsigned actions = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
 
     if (conn->transport->expired && conn->transport->expired(conn))
-        look_for_octets(conn);
+        look_for_octets(conn, SRD_LOOK_TCP);
     if (srd_conn_has_passed(srd_stream_deadline_ms(conn->qp))) {
         /* A starved process finds its deadline and the peer's FIN together: the FIN counts. */
-        if (atomic_load(&conn->shutdown_wanted)) {
-            atomic_store(&conn->look_at_tcp, true);
-            look_for_octets(conn);
-        }
+        if (srd_conn_is_ending(conn))
+            look_for_octets(conn, SRD_LOOK_TCP);
         if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
             actions |= run_timer(conn);
     }

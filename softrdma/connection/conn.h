@@ -54,17 +54,13 @@ struct srd_conn {
     atomic_bool rx_ended;
     /* TCP's, until it has a share; that, too, in the startup phase */
     const struct srd_transport *transport;
-    struct srd_share *share;     /* until closed; under the locks that keep the socket open */
-    struct srd_source bell;      /* the socket of the share */
-    atomic_bool bell_ended;      /* the peer has closed it */
-    atomic_bool rung;            /* the bell has to be answered */
-    atomic_bool look_at_tcp;     /* its end may have come */
-    atomic_bool again;           /* has used up its turn */
-    atomic_uint attentive_polls; /* source.polls when polled_since was called last */
-    bool tcp_ended;              /* RX lock: no octet comes into the share after what is there */
-    int tcp_error;               /* how: 0 or a negative errno */
-    bool soft_peer;              /* from attach on: its FIN is its last look at the stream */
-    atomic_bool shutdown_wanted, shut;
+    struct srd_share *share; /* until closed; under the locks that keep the socket open */
+    struct srd_source bell;  /* the socket of the share */
+    atomic_bool again;       /* has used up its turn */
+    /* RX lock: no octet comes into the share after what is there: 1, or a negative errno; 0: some may */
+    int tcp_end;
+    bool soft_peer; /* from attach on: its FIN is its last look at the stream */
+    atomic_bool shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is reported once the peer has answered */
     /* established: set under the lock that finds it, so the thread that finds the end knows */
     atomic_bool up;
@@ -72,8 +68,9 @@ struct srd_conn {
     atomic_uint rx_waiting,
         tx_waiting; /* threads of the program that wait for the background thread */
     atomic_uint turn;
-    atomic_uint owing;         /* looks of a polling thread while an acknowledgement was owed */
-    _Atomic uint64_t close_ms; /* from the shutdown on: when the linger phase ends at the latest */
+    atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
+    /* when the linger phase ends at the latest; from the end of the stream on, UINT64_MAX before that */
+    _Atomic uint64_t close_ms;
     unsigned close_again; /* linger lock: how often that may still begin anew (util/deadline.h) */
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */

@@ -13,6 +13,12 @@ static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_
            conn->source.process == srd_generation;
 }
 
+/* Stream phase: FIN follows what is still to be sent. */
+static inline bool srd_conn_is_ending(const struct srd_conn *conn)
+{
+    return atomic_load_explicit(&conn->close_ms, memory_order_relaxed) != UINT64_MAX;
+}
+
 /*
  * life.c
  * srd_conn_shut         FIN, once; the socket is not written any more

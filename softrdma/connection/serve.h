@@ -163,7 +163,7 @@ SRD_SERVE unsigned srd_serve_send(
         ssize_t sent;
 
         if (!count) {
-            if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
+            if (srd_conn_is_ending(conn))
                 srd_conn_shut(conn);
             break;
         }
@@ -194,8 +194,7 @@ SRD_SERVE unsigned srd_serve_send(
         left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
         if ((size_t)sent < srd_serve_octets(iov, count) && srd_serve_is_blocked(conn, by))
             break;
-        if (!srd_stream_has_more(conn->qp) &&
-            !atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
+        if (!srd_stream_has_more(conn->qp) && !srd_conn_is_ending(conn))
             break;
         if (srd_serve_gives_way(conn, &conn->tx_waiting)) {
             *all = false;

@@ -37,7 +37,8 @@ static struct srd_conn *of_bell(struct srd_source *bell)
 
 static uint32_t bell_interest(struct srd_source *bell)
 {
-    return atomic_load(&of_bell(bell)->bell_ended) ? 0 : EPOLLIN;
+    (void)bell;
+    return EPOLLIN;
 }
 
 static void bell_free(struct srd_source *bell)
@@ -75,19 +76,16 @@ static void close_bell(struct srd_conn *conn)
     srd_source_unref(&conn->bell);
 }
 
-/* RX lock, linger lock or the owner's held. Answers what was rung; returns whether anything was. */
+/*
+ * RX lock, linger lock or the owner's held. Answers what was rung. False: the peer has closed its socket, or the next
+ * read says why: the bell is not watched any more, and TCP is to be looked at.
+ */
 static bool answer(struct srd_conn *conn)
 {
-    if (!atomic_load_explicit(&conn->rung, memory_order_relaxed) ||
-        !atomic_exchange(&conn->rung, false))
-        return false;
-    if (!srd_share_answer(
-            conn->share)) { /* the peer has closed its socket, or the next read says why */
-        atomic_store(&conn->bell_ended, true);
-        atomic_store(&conn->look_at_tcp, true);
-        srd_source_update(&conn->bell);
-    }
-    return true;
+    if (srd_share_answer(conn->share))
+        return true;
+    srd_source_remove(&conn->bell);
+    return false;
 }
 
 /* --- receiving ---------------------------------------------------------------------------------------------------- */
@@ -102,9 +100,7 @@ static void again(struct srd_conn *conn)
 /* A thread that polls has nothing to do: a read would find nothing, and nothing changes. */
 static bool is_quiet(struct srd_conn *conn)
 {
-    return atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) &&
-           !atomic_load_explicit(&conn->rung, memory_order_relaxed) &&
-           !atomic_load_explicit(&conn->look_at_tcp, memory_order_relaxed) && !conn->tcp_ended &&
+    return atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) && !conn->tcp_end &&
            srd_share_is_quiet(conn->share) && srd_stream_has_heard(conn->qp);
 }
 
@@ -127,21 +123,20 @@ static void say_broken(struct srd_conn *conn, int error)
         LOG_WARN, LOG_SOFT, "queue pair 0x%x: %s; its connection ends", conn->qp->qp.qp_num, what);
 }
 
-/* Looks whether TCP has ended, and notes how. */
+/* Looks whether TCP has ended, and notes how. What was written before the FIN is in the share then. */
 static void look_at_tcp(struct srd_conn *conn)
 {
     uint8_t octet;
     ssize_t got;
 
-    if (conn->tcp_ended)
+    if (conn->tcp_end)
         return;
     do
         got = recv(conn->source.fd, &octet, sizeof(octet), MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     if (got < 0 && errno == EAGAIN)
         return;
-    conn->tcp_ended = true;
-    conn->tcp_error = !got ? 0 : got > 0 ? -EPROTO : -errno;
+    conn->tcp_end = !got ? 1 : got > 0 ? -EPROTO : -errno;
 }
 
 static ssize_t read_share(struct srd_conn *conn, struct iovec *iov, int count)
@@ -154,16 +149,16 @@ static ssize_t read_share(struct srd_conn *conn, struct iovec *iov, int count)
         say_broken(conn, (int)got);
     if (got)
         return got;
-    if (!conn->tcp_ended && !atomic_load_explicit(&conn->look_at_tcp, memory_order_relaxed) &&
-        !srd_share_ended(conn->share))
-        return -EAGAIN;
-    atomic_store_explicit(&conn->look_at_tcp, false, memory_order_relaxed);
-    look_at_tcp(conn);
-    if (!conn->tcp_ended)
-        return -EAGAIN;
-    /* What was written before the FIN is there now. */
-    got = srd_share_read(conn->share, iov, count);
-    return got ? got : conn->tcp_error;
+    if (!conn->tcp_end) { /* else it ended before this read */
+        if (!srd_share_ended(conn->share))
+            return -EAGAIN;
+        look_at_tcp(conn);
+        if (!conn->tcp_end)
+            return -EAGAIN;
+        if ((got = srd_share_read(conn->share, iov, count)))
+            return got;
+    }
+    return conn->tcp_end < 0 ? conn->tcp_end : 0;
 }
 
 /* What the peer says by the words of the share. */
@@ -196,24 +191,31 @@ static const struct srd_reader reader = {
 };
 
 /* Apart from receive, so that a poll in vain is short. */
-static __attribute__((noinline)) unsigned read_all(struct srd_conn *conn, int budget, bool *moved)
+static __attribute__((noinline)) unsigned read_all(
+    struct srd_conn *conn, int budget, unsigned looks, bool *moved)
 {
     unsigned actions;
     bool more;
 
-    if (answer(conn) && atomic_load(&conn->tx_blocked))
-        again(conn); /* it may have rung because there is room */
+    if (looks & SRD_LOOK_BELL) {
+        if (!answer(conn))
+            looks |= SRD_LOOK_TCP;
+        if (atomic_load(&conn->tx_blocked))
+            again(conn); /* it may have rung because there is room */
+    }
     if (atomic_load_explicit(&conn->rx_ended, memory_order_relaxed))
         return 0;
+    if (looks & SRD_LOOK_TCP)
+        look_at_tcp(conn);
     actions = srd_serve_receive(conn, &reader, budget, moved, &more);
     if (more && !is_attentive(conn))
         again(conn);
     return actions;
 }
 
-static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
+static unsigned receive(struct srd_conn *conn, int budget, unsigned looks, bool *moved)
 {
-    return is_quiet(conn) ? 0 : read_all(conn, budget, moved);
+    return !looks && is_quiet(conn) ? 0 : read_all(conn, budget, looks, moved);
 }
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
@@ -278,7 +280,6 @@ static unsigned begin(struct srd_conn *conn)
 static bool ready(struct srd_conn *conn, uint32_t events)
 {
     (void)events;
-    atomic_store(&conn->look_at_tcp, true);
     atomic_store(&conn->again, false);
     srd_source_update(&conn->source);
     return true;
@@ -287,29 +288,24 @@ static bool ready(struct srd_conn *conn, uint32_t events)
 static void polled(struct srd_conn *conn)
 {
     atomic_store_explicit(&conn->source.looker, srd_source_here(), memory_order_relaxed);
-    if (atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) ||
-        atomic_exchange(&conn->source.attentive, true))
+    if (atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) == SRD_POLLED_SINCE ||
+        atomic_exchange(&conn->source.attentive, SRD_POLLED_SINCE))
         return;
     srd_source_soon(&conn->source);
 }
 
-/* Not srd_source_polls_since, which reports each poll once: the reactor needs it. */
-static bool polled_since(struct srd_conn *conn)
-{
-    unsigned polls = atomic_load_explicit(&conn->source.polls, memory_order_relaxed);
-
-    return atomic_exchange_explicit(&conn->attentive_polls, polls, memory_order_relaxed) != polls;
-}
-
+/* One step towards SRD_POLLED_NOT; a poll, or the thread that leaves, comes before it or after it. */
 static bool expired(struct srd_conn *conn)
 {
-    if (!atomic_load(&conn->source.attentive))
+    _Atomic(enum srd_polled) *attentive = &conn->source.attentive;
+    enum srd_polled was = atomic_load(attentive);
+
+    if (was == SRD_POLLED_NOT)
         return false;
-    if (polled_since(conn))
+    atomic_compare_exchange_strong(
+        attentive, &was, was == SRD_POLLED_SINCE ? SRD_POLLED_BEFORE : SRD_POLLED_NOT);
+    if (atomic_load(attentive))
         srd_source_soon(&conn->source);
-    else
-        atomic_store(&conn->source.attentive, false);
-    atomic_store(&conn->look_at_tcp, true);
     return true;
 }
 
@@ -354,7 +350,6 @@ static ssize_t fill(struct srd_conn *conn, struct iovec room)
 {
     ssize_t got, by_tcp;
 
-    atomic_store(&conn->rung, true);
     answer(conn);
     if (!room.iov_len || (got = fill_from_share(conn, room)) != 0)
         return room.iov_len ? got : -EAGAIN;
@@ -369,8 +364,7 @@ static ssize_t fill(struct srd_conn *conn, struct iovec room)
     got = fill_from_share(conn, room); /* written before TCP ended */
     if (got <= 0)
         return got ? got : by_tcp;
-    conn->tcp_ended = true;
-    conn->tcp_error = (int)by_tcp;
+    conn->tcp_end = by_tcp ? (int)by_tcp : 1;
     return got;
 }
 
@@ -391,7 +385,6 @@ static bool discard(struct srd_conn *conn, struct iovec scratch)
 {
     ssize_t got = 1;
 
-    atomic_store(&conn->rung, true);
     answer(conn);
     for (int i = 0; i < DISCARDS && got > 0; i++)
         got = srd_share_read(conn->share, &scratch, 1);

@@ -21,19 +21,29 @@ struct srd_turn {
     int calls;
 };
 
+/*
+ * What a thread comes to the receive side for, beside the octets. Who finds the side taken asks its holder for all of
+ * it: so what it came for need not be noted.
+ */
+enum srd_look {
+    SRD_LOOK_BELL = 1 << 0, /* answer it */
+    SRD_LOOK_TCP = 1 << 1,  /* its end may have come */
+    SRD_LOOK_ALL = SRD_LOOK_BELL | SRD_LOOK_TCP
+};
+
 struct srd_transport {
     struct srd_turn turn; /* of a thread that serves many connections */
 
     /*
      * Stream phase, the side's lock held. Both return actions (stream.h), and leave the connection so that it is called
      * again if there may be more to do.
-     * receive   reads, so many times at most; moved: set if anything came
+     * receive   reads, so many times at most; looks: SRD_LOOK bits; moved: set if anything came
      * send      sends what the stream has
      *   left  in, out: of the turn
      *   all   out; false: a waiting thread sends the rest
      * has_room  whether a write has something to do. NULL: the reactor finds that, not who looks
      */
-    unsigned (*receive)(struct srd_conn *conn, int budget, bool *moved);
+    unsigned (*receive)(struct srd_conn *conn, int budget, unsigned looks, bool *moved);
     unsigned (*send)(struct srd_conn *conn, struct srd_turn *left, bool *all);
     bool (*has_room)(struct srd_conn *conn);
 

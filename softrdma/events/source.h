@@ -48,6 +48,9 @@ struct srd_source_ops {
     void (*free)(struct srd_source *source); /* last reference gone */
 };
 
+/* Whether a thread polls a source. A poll leads to the last of these, each expiry one step back. */
+enum srd_polled { SRD_POLLED_NOT, SRD_POLLED_BEFORE, SRD_POLLED_SINCE };
+
 struct srd_source {
     struct reactor_source reactor; /* first */
     const struct srd_source_ops *ops;
@@ -62,7 +65,7 @@ struct srd_source {
     atomic_bool looked_at;
     atomic_bool paused;
     /* a thread polls it, so the reactor does not see what comes; ops->left ends that */
-    atomic_bool attentive;
+    _Atomic(enum srd_polled) attentive;
     /* While attentive: the thread that looked last (srd_source_here). */
     _Atomic(const void *) looker;
     atomic_bool attended;         /* the background thread is serving it */

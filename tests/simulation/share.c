@@ -247,6 +247,6 @@ void share_quiet(struct end *end)
         "host %d link %d sleeps: its peer has acknowledged %llu messages, and it has seen %llu",
         end->host, end->link, (unsigned long long)atomic_load(&share->in->told),
         (unsigned long long)conn->qp->stream.rx.acknowledged);
-    CHECK(!end->bell.there || atomic_load(&conn->bell_ended),
-        "host %d link %d sleeps, though its peer has rung", end->host, end->link);
+    CHECK(!end->bell.there || !conn->bell.added, "host %d link %d sleeps, though its peer has rung",
+        end->host, end->link);
 }

@@ -61,6 +61,10 @@ nd_test(NAME softrdma.patience_tcp SOURCES connection/test_patience_tcp.c pair.c
 target_link_options(test_softrdma_patience_tcp PRIVATE -Wl,--wrap=getsockopt)
 nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_shared PRIVATE -Wl,--wrap=recv)
+# Every order of steps of a few threads. The sanitizers do not know its stacks.
+if(NOT NDSPI_SANITIZE)
+    nd_test(NAME softrdma.sides SOURCES connection/test_sides.c)
+endif()
 nd_path(shm softrdma.idioms softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed softrdma.patience_tcp) # count the calls on TCP's sockets
 # Two ends in one process.

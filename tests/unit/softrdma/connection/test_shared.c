@@ -478,7 +478,7 @@ static void nobody_rests_beside_an_acknowledgement(void **state)
     end_recv(&pair.passive, 1, 0, 64);
     end_stop_receiving(&pair.active);
     send_beside(&sends);
-    atomic_store(&active->source.attentive, false);
+    atomic_store(&active->source.attentive, SRD_POLLED_NOT);
     assert_false(srd_shared_may_rest(active));
     end_let_receive(&pair.active);
     test_poll(pair.active.cq, 1, &wc);
@@ -501,7 +501,7 @@ static void an_ended_stream_rests_beside_an_acknowledgement(void **state)
     end_stop_receiving(&pair.active);
     send_beside(&sends);
     actions = srd_stream_fail(active->qp, &end, clock_now_ms());
-    atomic_store(&active->source.attentive, false);
+    atomic_store(&active->source.attentive, SRD_POLLED_NOT);
     rests = srd_shared_may_rest(active);
     end_let_receive(&pair.active);
     assert_true(rests);
