@@ -289,9 +289,12 @@ ssize_t srd_share_write(struct srd_share *share, const struct iovec *iov, int co
 
     if ((error = broken(share)))
         return error;
-    if (room(share) < wanted(iov, count) && !look_for_room(share))
-        return break_up(share, -EPROTO);
     left = room(share);
+    if (left < wanted(iov, count)) {
+        if (!look_for_room(share))
+            return break_up(share, -EPROTO);
+        left = room(share);
+    }
     for (int i = 0; i < count && left; i++) {
         size_t octets = iov[i].iov_len < left ? iov[i].iov_len : left;
 

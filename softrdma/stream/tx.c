@@ -18,8 +18,10 @@ static void batch_clear(struct srd_tx *tx)
 {
     tx->first = tx->count = tx->n_refs = 0;
     tx->n_fpdus = tx->n_gone = tx->octets = tx->taken = tx->staged = 0;
-    free(tx->salvage);
-    tx->salvage = NULL;
+    if (__builtin_expect(tx->salvage != NULL, 0)) {
+        free(tx->salvage);
+        tx->salvage = NULL;
+    }
 }
 
 static void unpin(struct srd_tx *tx)
@@ -112,7 +114,10 @@ int srd_stream_tx(
         return 0;
     }
     n = tx->count - tx->first;
-    memcpy(iov, tx->iov + tx->first, (size_t)n * sizeof(*iov));
+    if (n == 1) /* as mostly, without a call */
+        iov[0] = tx->iov[tx->first];
+    else
+        memcpy(iov, tx->iov + tx->first, (size_t)n * sizeof(*iov));
     if (!n && srd_phase(stream) == SRD_STREAM_ENDING &&
         atomic_load_explicit(&stream->rx_ended, memory_order_acquire))
         *actions |= SRD_STREAM_CLOSE;

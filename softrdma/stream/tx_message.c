@@ -386,6 +386,13 @@ static void build_ending(struct srd_qp *qp, unsigned *actions)
     }
 }
 
+/* Cheaper than a step that finds nothing to do; true also where it then does. */
+static bool may_step(struct srd_qp *qp)
+{
+    return next_count(qp) != atomic_load_explicit(&qp->sq.head, memory_order_acquire) ||
+           srd_ring_used(&qp->stream.in);
+}
+
 void srd_tx_build(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
@@ -401,7 +408,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *actions)
         put_rtr(qp);
     if (srd_stream_owes_ack(qp))
         put_acknowledgement(qp, actions);
-    while (!tx->broken_off && srd_tx_has_room(stream) && step(qp, actions))
+    while (may_step(qp) && !tx->broken_off && srd_tx_has_room(stream) && step(qp, actions))
         ;
 }
 
