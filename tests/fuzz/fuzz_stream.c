@@ -207,6 +207,9 @@ static void post_receive(uint8_t value)
     FUZZ_CHECK(
         !(end.srq ? ibv_post_srq_recv(end.srq, &wr, &bad) : ibv_post_recv(end.qp, &wr, &bad)));
     receives++;
+    /* What a held message does then is told to the queue pair's connection, which is not there. */
+    if (atomic_load(&qp()->stream.cut))
+        end_want(&pair, &end, SRD_STREAM_CLOSE);
 }
 
 /* The Receives that still are in the shared queue: they outlive the queue pair. */
