@@ -5,10 +5,10 @@
 #include "winobj/files/plain.h"
 #include "winobj/handles/descriptor.h"
 #include "winobj/memory/memory.h"
+#include "winobj/names/named.h"
 #include "winobj/process/process.h"
 #include "winobj/requests/remote_port.h"
 #include "winobj/sockets/object.h"
-#include "winobj/waits/named.h"
 
 #include "util/log.h"
 
@@ -111,9 +111,9 @@ HANDLE win_parcel_open(const struct win_parcel *parcel)
         handle = plain_receive(parcel);
         handle = handle == INVALID_HANDLE_VALUE ? NULL : handle;
         break;
-    case WIN_PARCEL_EVENT: handle = win_event_receive(parcel); break;
-    case WIN_PARCEL_MUTEX: handle = win_mutex_receive(parcel); break;
-    case WIN_PARCEL_SEMAPHORE: handle = win_semaphore_receive(parcel); break;
+    case WIN_PARCEL_EVENT:
+    case WIN_PARCEL_MUTEX:
+    case WIN_PARCEL_SEMAPHORE: handle = win_named_receive(parcel); break;
     case WIN_PARCEL_MAPPING: handle = win_mapping_receive(parcel); break;
     case WIN_PARCEL_PROCESS:
         handle = win_process_new(parcel->fd, parcel->numbers[0], parcel->numbers[1], false);

@@ -79,13 +79,13 @@ static bool apc_queue(struct win_apcs *apcs, struct win_apc *apc)
     if (!(closed = apcs->closed)) {
         list_add_tail(&apcs->queue, &apc->link);
         named = apcs->alert && apcs->alert->named;
-        if (apcs->alert && (named ? win_named_end_by_apc(apcs->alert->named)
+        if (apcs->alert && (named ? win_named->end_by_apc(apcs->alert->named)
                                   : win_alert_claim_by_apc(apcs->alert)))
             waiter = apcs->alert->waiter;
     }
     lock_release(&apcs->lock);
     if (named)
-        win_named_look();
+        win_named->look();
     if (waiter)
         reactor_signal(waiter);
     return !closed;

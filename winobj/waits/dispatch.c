@@ -34,7 +34,7 @@ void win_waitable_fini(struct win_waitable *waitable)
     if (waitable->export_fd >= 0)
         close(waitable->export_fd);
     if (waitable->name >= 0)
-        names_close(waitable->name);
+        win_named->close(waitable->name);
 }
 
 /* Makes the exported descriptor readable exactly while signalled; the calls cannot block. */
@@ -65,7 +65,7 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
     bool abandoned = false;
 
     if (waitable->name >= 0)
-        return names_take(waitable->name, owner ? win_owner_id(owner) : 0);
+        return win_named->take_locked(waitable->name, owner);
     switch (waitable->kind) {
     case WAITABLE_MANUAL: break;
     case WAITABLE_AUTO: set_signalled_locked(waitable, false); break;
@@ -82,7 +82,7 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 static bool is_there_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
     if (waitable->name >= 0)
-        return names_is_there(waitable->name, owner ? win_owner_id(owner) : 0);
+        return win_named->is_there_locked(waitable->name, owner);
     return waitable->signalled ||
            (waitable->kind == WAITABLE_OWNED && win_mutex_is_owned_locked(waitable, owner));
 }
@@ -102,13 +102,13 @@ bool win_wait_try_locked(struct win_wait *wait)
     for (DWORD i = (DWORD)wait->satisfied; i <= last; i++)
         wait->abandoned |= take_locked(wait->objects[i], wait->owner);
     if (wait->named)
-        names_taken(wait->others, wait->satisfied);
+        win_named->taken_locked(wait);
     return true;
 }
 
 static bool try_satisfy_locked(struct win_wait *wait)
 {
-    return wait->named ? win_named_try_locked(wait) : win_wait_try_locked(wait);
+    return wait->named ? win_named->try_locked(wait) : win_wait_try_locked(wait);
 }
 
 /* Satisfies the waits that a signalled object allows. Returns a waiter for the caller to wake, or NULL. */
@@ -139,7 +139,7 @@ void win_waitable_set(struct win_waitable *waitable)
     struct reactor_waiter *last;
 
     if (waitable->name >= 0) {
-        win_named_signal(waitable, 1, NULL);
+        win_named->signal(waitable, 1, NULL);
         return;
     }
     lock_acquire(&win_dispatcher);
@@ -222,7 +222,7 @@ void win_waitable_object_forked(struct win_object *object)
 void win_waitable_reset(struct win_waitable *waitable)
 {
     if (waitable->name >= 0) {
-        win_named_reset(waitable);
+        win_named->reset(waitable);
         return;
     }
     lock_acquire(&win_dispatcher);
@@ -233,7 +233,7 @@ void win_waitable_reset(struct win_waitable *waitable)
 void win_waitable_take(struct win_waitable *waitable)
 {
     if (waitable->name >= 0) {
-        win_named_is_set(waitable, true);
+        win_named->is_set(waitable, true);
         return;
     }
     lock_acquire(&win_dispatcher);
@@ -246,7 +246,7 @@ bool win_waitable_is_set(struct win_waitable *waitable)
     bool signalled;
 
     if (waitable->name >= 0)
-        return win_named_is_set(waitable, false);
+        return win_named->is_set(waitable, false);
     lock_acquire(&win_dispatcher);
     signalled = waitable->signalled;
     lock_release(&win_dispatcher);
@@ -304,7 +304,8 @@ static struct win_waitable selves[2] = { SELF(0), SELF(1) };
 
 void win_dispatch_forked(void)
 {
-    win_named_forked();
+    if (win_named)
+        win_named->forked();
     for (int i = 0; i < 2; i++)
         win_waitable_forked(&selves[i]);
 }
@@ -356,7 +357,7 @@ bool win_wait_begin(struct win_wait *wait, struct win_wait_link *links, bool *sa
     lock_acquire(&win_dispatcher);
     *satisfied = try_satisfy_locked(wait);
     if (!*satisfied && wait->named)
-        begun = win_named_begin_locked(wait, satisfied);
+        begun = win_named->begin_locked(wait, satisfied);
     for (DWORD i = 0; begun && !*satisfied && i < wait->count; i++) {
         links[i].wait = wait;
         links[i].index = i;
@@ -372,7 +373,7 @@ void win_wait_end(struct win_wait *wait, struct win_wait_link *links)
     for (DWORD i = 0; i < wait->count; i++)
         list_del(&links[i].node);
     if (wait->others >= 0)
-        win_named_end_locked(wait);
+        win_named->end_locked(wait);
     lock_release(&win_dispatcher);
 }
 

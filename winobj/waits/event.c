@@ -4,40 +4,24 @@
 
 #include <stdlib.h>
 
-static DWORD event_carry(struct win_object *object, struct win_parcel *parcel)
-{
-    return win_named_carry((struct win_waitable *)object, WIN_PARCEL_EVENT, parcel);
-}
-
 const struct win_object_type win_event_type = {
     .name = "event",
     .waitable = true,
     .destroy = win_waitable_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = win_waitable_object_forked,
-    .carry = event_carry,
+    .carry = win_waitable_carry,
 };
 
-static HANDLE event_make(const struct names_new *make, const char *name, bool create)
+struct win_waitable *win_event_new(bool manual_reset, bool signalled)
 {
     struct win_waitable *event = calloc(1, sizeof(*event));
 
-    if (!event) {
+    if (event)
+        win_waitable_init(event, manual_reset ? WAITABLE_MANUAL : WAITABLE_AUTO, signalled);
+    else
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-        return NULL;
-    }
-    win_waitable_init(
-        event, make->kind == NAMES_EVENT_MANUAL ? WAITABLE_MANUAL : WAITABLE_AUTO, make->count);
-    if (!name)
-        return win_waitable_open(event, &win_event_type);
-    return win_named_open(event, &win_event_type, name, make, create);
-}
-
-HANDLE win_event_receive(const struct win_parcel *parcel)
-{
-    const struct names_new make = win_named_carried(parcel);
-
-    return event_make(&make, parcel->name, true);
+    return event;
 }
 
 /*
@@ -53,16 +37,11 @@ HANDLE win_event_receive(const struct win_parcel *parcel)
 HANDLE WINAPI CreateEventA(
     LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name)
 {
-    struct win_chosen_name chosen;
+    struct win_waitable *event = win_event_new(manual_reset, initial_state);
 
-    win_named_choose(&chosen, name, attributes);
-    return win_handle_attribute(
-        event_make(
-            &(struct names_new){ .kind = manual_reset ? NAMES_EVENT_MANUAL : NAMES_EVENT_AUTO,
-                .count = !!initial_state,
-                .exact = chosen.exact },
-            chosen.name, true),
-        attributes);
+    return event ? win_waitable_create(event, &win_event_type,
+                       &(struct win_named_new){ .name = name, .attributes = attributes })
+                 : NULL;
 }
 
 /*
@@ -78,22 +57,6 @@ HANDLE WINAPI CreateEventExA(
     }
     return CreateEventA(attributes, !!(flags & CREATE_EVENT_MANUAL_RESET),
         !!(flags & CREATE_EVENT_INITIAL_SET), name);
-}
-
-/*
- * OpenEventA, OpenEventW - opens the event of a name. A handle has all rights; inherit: CreateProcess may hand it on.
- * Returns NULL as OpenMutexA does. Any thread.
- * Source: OpenEventA function (synchapi.h).
- */
-HANDLE WINAPI OpenEventA(DWORD access, BOOL inherit, LPCSTR name)
-{
-    (void)access;
-    if (name)
-        return win_handle_attribute(
-            event_make(&(struct names_new){ .kind = NAMES_EVENT_AUTO }, name, false),
-            &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
-    SetLastError(ERROR_INVALID_PARAMETER);
-    return NULL;
 }
 
 static BOOL event_apply(HANDLE handle, void (*apply)(struct win_waitable *))

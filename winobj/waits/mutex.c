@@ -66,7 +66,8 @@ void win_owner_abandon(void)
     if (!self.registered)
         return;
     win_waitable_change_each(first_owned, abandon, &self);
-    win_named_abandon(self.id);
+    if (win_named)
+        win_named->abandon(&self);
 }
 
 static void thread_ends(void *unused)
@@ -145,17 +146,12 @@ static void mutex_forked(struct win_object *object)
     }
 }
 
-static DWORD mutex_carry(struct win_object *object, struct win_parcel *parcel)
-{
-    return win_named_carry((struct win_waitable *)object, WIN_PARCEL_MUTEX, parcel);
-}
-
-static const struct win_object_type mutex_type = {
+const struct win_object_type win_mutex_type = {
     .name = "mutex",
     .waitable = true,
     .destroy = mutex_destroy,
     .forked = mutex_forked,
-    .carry = mutex_carry,
+    .carry = win_waitable_carry,
 };
 
 static bool take_first(struct win_waitable *waitable, void *owner)
@@ -164,7 +160,7 @@ static bool take_first(struct win_waitable *waitable, void *owner)
     return false;
 }
 
-static struct win_mutex *mutex_new(void)
+struct win_waitable *win_mutex_new(void)
 {
     struct win_mutex *mutex = calloc(1, sizeof(*mutex));
 
@@ -174,7 +170,7 @@ static struct win_mutex *mutex_new(void)
     }
     win_waitable_init(&mutex->waitable, WAITABLE_OWNED, true);
     list_node_init(&mutex->link);
-    return mutex;
+    return &mutex->waitable;
 }
 
 /*
@@ -190,24 +186,12 @@ static struct win_mutex *mutex_new(void)
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR name)
 {
     struct win_owner *owner = owned ? win_owner_self() : NULL;
-    struct win_mutex *mutex = owned && !owner ? NULL : mutex_new();
-    struct win_chosen_name chosen;
-    HANDLE handle;
+    const struct win_named_new how = { .name = name, .attributes = attributes, .owner = owner };
+    struct win_waitable *mutex = owned && !owner ? NULL : win_mutex_new();
+    HANDLE handle = mutex ? win_waitable_create(mutex, &win_mutex_type, &how) : NULL;
 
-    if (!mutex)
-        return NULL;
-    win_named_choose(&chosen, name, attributes);
-    if (chosen.name)
-        return win_handle_attribute(win_named_open(&mutex->waitable, &mutex_type, chosen.name,
-                                        &(struct names_new){ .kind = NAMES_MUTEX,
-                                            .count = owned != 0,
-                                            .owner = owner ? owner->id : 0,
-                                            .exact = chosen.exact },
-                                        true),
-            attributes);
-    handle = win_waitable_open(&mutex->waitable, &mutex_type);
-    if (handle && owner)
-        win_handle_change(handle, &mutex_type, take_first, owner);
+    if (handle && owner && !win_named_wanted(&how))
+        win_handle_change(handle, &win_mutex_type, take_first, owner);
     return handle;
 }
 
@@ -223,37 +207,6 @@ HANDLE WINAPI CreateMutexExA(
         return NULL;
     }
     return CreateMutexA(attributes, !!flags, name);
-}
-
-/*
- * OpenMutexA, OpenMutexW - opens the mutex of a name. A handle has all rights; inherit: CreateProcess may hand it
- * on.
- * Returns NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_HANDLE (an event or a semaphore has the name),
- * ERROR_INVALID_PARAMETER (no name), or an error of names_open. Any thread.
- * Source: OpenMutexW function (synchapi.h).
- */
-HANDLE WINAPI OpenMutexA(DWORD access, BOOL inherit, LPCSTR name)
-{
-    struct win_mutex *mutex;
-
-    (void)access;
-    if (!name) {
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return NULL;
-    }
-    if (!(mutex = mutex_new()))
-        return NULL;
-    return win_handle_attribute(win_named_open(&mutex->waitable, &mutex_type, name,
-                                    &(struct names_new){ .kind = NAMES_MUTEX }, false),
-        &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
-}
-
-HANDLE win_mutex_receive(const struct win_parcel *parcel)
-{
-    const struct names_new make = win_named_carried(parcel);
-    struct win_mutex *mutex = mutex_new();
-
-    return mutex ? win_named_open(&mutex->waitable, &mutex_type, parcel->name, &make, true) : NULL;
 }
 
 static bool release(struct win_waitable *waitable, void *owned)
@@ -272,7 +225,7 @@ static bool release(struct win_waitable *waitable, void *owned)
  */
 BOOL WINAPI ReleaseMutex(HANDLE handle)
 {
-    struct win_waitable *mutex = (struct win_waitable *)win_handle_pin(handle, &mutex_type);
+    struct win_waitable *mutex = (struct win_waitable *)win_handle_pin(handle, &win_mutex_type);
     bool owned = false;
 
     if (!mutex) {
@@ -282,7 +235,7 @@ BOOL WINAPI ReleaseMutex(HANDLE handle)
     if (mutex->name < 0)
         win_waitable_change(mutex, release, &owned);
     else
-        owned = self.registered && !win_named_release(mutex, &self);
+        owned = self.registered && !win_named->release(mutex, &self);
     win_object_unref(&mutex->object);
     if (!owned)
         SetLastError(ERROR_NOT_OWNER);

@@ -1,61 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-/* named.h - objects with names, for waits and the functions of their kinds. _locked: under the dispatcher lock. */
+/*
+ * named.h - what waits and the functions of events, mutexes and semaphores ask of whoever has the objects with names.
+ * Such an object has a number (win_waitable.name); its state is where other processes have it, too. _locked: under the
+ * dispatcher lock.
+ */
 #ifndef WINOBJ_NAMED_H
 #define WINOBJ_NAMED_H
 
-#include "winobj/names/names.h"
 #include "winobj/waits/wait.h"
 
-/*
- * win_named_open - opens the handle of a new object, made by calloc and initialised, as one of a name. Frees it if that
- * fails. name, make, create: as names_open.
- * Returns a handle, with the last error ERROR_SUCCESS or ERROR_ALREADY_EXISTS (create, and the name existed), or NULL
- * with an error of names_open. Without any lock.
- */
-HANDLE win_named_open(struct win_waitable *waitable, const struct win_object_type *type,
-    const char *name, const struct names_new *make, bool create);
-
-/* Writes into a parcel what opens the object elsewhere; ERROR_NOT_SUPPORTED: it has no name. parcel may be NULL. */
-DWORD win_named_carry(
-    struct win_waitable *waitable, enum win_parcel_kind kind, struct win_parcel *parcel);
-/* What win_named_carry wrote, for win_named_open. */
-struct names_new win_named_carried(const struct win_parcel *parcel);
-/* The objects of parcels; NULL with the last error. */
-HANDLE win_event_receive(const struct win_parcel *parcel);
-HANDLE win_mutex_receive(const struct win_parcel *parcel);
-HANDLE win_semaphore_receive(const struct win_parcel *parcel);
-
-/* The name that a new object gets: the program's, or one that no program can give, if it is to be inherited. */
-struct win_chosen_name {
-    char hidden[64];
-    const char *name; /* NULL: none */
-    bool exact;       /* names_new.exact */
+/* What Create functions say of an object besides what it has itself. */
+struct win_named_new {
+    const char *name; /* NULL or empty: one that no program can give */
+    const SECURITY_ATTRIBUTES *attributes;
+    LONG most;                     /* of a semaphore */
+    const struct win_owner *owner; /* of a mutex that the calling thread acquires; else NULL */
 };
-void win_named_choose(
-    struct win_chosen_name *chosen, const char *name, const SECURITY_ATTRIBUTES *attributes);
 
-/* In the child of a fork: the parent's waits are not the child's. */
-void win_named_forked(void);
+/* Whether the object has a name: the program's, or one for other processes that inherit it. */
+static inline bool win_named_wanted(const struct win_named_new *how)
+{
+    return (how->name && *how->name) || (how->attributes && how->attributes->bInheritHandle);
+}
 
-/* What the functions of the kinds do to an object with a name (names.h); they take the locks. */
-int win_named_signal(struct win_waitable *waitable, LONG units, LONG *before);
-void win_named_reset(struct win_waitable *waitable);
-int win_named_release(struct win_waitable *waitable, struct win_owner *owner);
-bool win_named_is_set(struct win_waitable *waitable, bool take);
-/* The mutexes with names of a thread that ends. */
-void win_named_abandon(uint32_t owner);
+/* The dispatcher lock is held where the name of a member ends in _locked, and is free elsewhere. */
+struct win_named_ops {
+    /*
+     * Opens the handle of a new object, made by calloc and initialised, as one of a name. Frees it if that fails.
+     * Returns a handle, with the last error ERROR_SUCCESS or ERROR_ALREADY_EXISTS, or NULL with the last error.
+     */
+    HANDLE(*create)
+    (struct win_waitable *waitable, const struct win_object_type *type,
+        const struct win_named_new *how);
+    void (*close)(int name); /* the object goes */
+    /* Writes what opens the object elsewhere (handle.h). */
+    DWORD (*carry)(const struct win_waitable *waitable, struct win_parcel *parcel);
 
-/* win_wait_try_locked of a wait with such objects. */
-bool win_named_try_locked(struct win_wait *wait);
-/* Makes the wait known to other processes, unless an APC has ended it, and tries it. False with the last error. */
-bool win_named_begin_locked(struct win_wait *wait, bool *satisfied);
-void win_named_end_locked(struct win_wait *wait);
+    /* What the functions of the kinds do to an object. */
+    int (*signal)(struct win_waitable *waitable, LONG units, LONG *before); /* 0 or -EOVERFLOW */
+    void (*reset)(struct win_waitable *waitable);
+    int (*release)(struct win_waitable *waitable, const struct win_owner *owner); /* 0 or -EPERM */
+    bool (*is_set)(struct win_waitable *waitable, bool take);
+    /* The mutexes of a thread that ends. */
+    void (*abandon)(const struct win_owner *owner);
+
+    /* win_wait_try_locked of a wait with such objects, which calls the next three for them. */
+    bool (*try_locked)(struct win_wait *wait);
+    bool (*is_there_locked)(int name, const struct win_owner *owner);
+    bool (*take_locked)(
+        int name, const struct win_owner *owner);      /* whether it was an abandoned mutex */
+    void (*taken_locked)(const struct win_wait *wait); /* all that it takes */
+
+    /* Makes the wait known to other processes, unless an APC has ended it, and tries it. False with the last error. */
+    bool (*begin_locked)(struct win_wait *wait, bool *satisfied);
+    void (*end_locked)(struct win_wait *wait);
+    /*
+     * Ends the wait for an APC: from then on no thread or process gives anything to it. False if it has ended already.
+     * Under the lock of its thread's APCs; look follows, without it.
+     */
+    bool (*end_by_apc)(struct win_wait *wait);
+    void (*look)(void);
+
+    /* In the child of a fork: the parent's waits are not the child's. */
+    void (*forked)(void);
+};
+
+/* NULL: nobody has such objects. An object with a name has them. */
+extern const struct win_named_ops *win_named;
+
+/* Sets them, once, before the program runs. */
+void win_named_register(const struct win_named_ops *ops);
 
 /*
- * win_named_end_by_apc - ends the wait for an APC: from then on no thread or process gives anything to it. False if it
- * has ended already. Under the lock of its thread's APCs; win_named_look follows, without it.
+ * win_waitable_create - opens the handle of a new object, made by calloc and initialised, with a name if it wants one.
+ * Frees it if that fails.
+ * Returns NULL with the last error, as win_waitable_open and win_named_ops.create have it; ERROR_NOT_SUPPORTED: nobody
+ * has objects with names.
  */
-bool win_named_end_by_apc(struct win_wait *wait);
-void win_named_look(void);
+HANDLE win_waitable_create(struct win_waitable *waitable, const struct win_object_type *type,
+    const struct win_named_new *how);
+
+/* win_object_type.carry of the kinds that can have a name; ERROR_NOT_SUPPORTED: it has none. */
+DWORD win_waitable_carry(struct win_object *object, struct win_parcel *parcel);
+
+/*
+ * New objects without a handle; NULL with ERROR_NOT_ENOUGH_MEMORY.
+ * count    units that the semaphore has
+ */
+struct win_waitable *win_event_new(bool manual_reset, bool signalled);
+struct win_waitable *win_mutex_new(void);
+struct win_waitable *win_semaphore_new(LONG count, LONG most);
+extern const struct win_object_type win_mutex_type, win_semaphore_type;
 
 #endif

@@ -9,21 +9,16 @@ struct win_semaphore {
     LONG most;
 };
 
-static DWORD semaphore_carry(struct win_object *object, struct win_parcel *parcel)
-{
-    return win_named_carry((struct win_waitable *)object, WIN_PARCEL_SEMAPHORE, parcel);
-}
-
-static const struct win_object_type semaphore_type = {
+const struct win_object_type win_semaphore_type = {
     .name = "semaphore",
     .waitable = true,
     .destroy = win_waitable_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = win_waitable_object_forked,
-    .carry = semaphore_carry,
+    .carry = win_waitable_carry,
 };
 
-static HANDLE semaphore_make(const struct names_new *make, const char *name, bool create)
+struct win_waitable *win_semaphore_new(LONG count, LONG most)
 {
     struct win_semaphore *semaphore = calloc(1, sizeof(*semaphore));
 
@@ -31,19 +26,10 @@ static HANDLE semaphore_make(const struct names_new *make, const char *name, boo
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    win_waitable_init(&semaphore->waitable, WAITABLE_COUNT, make->count > 0);
-    semaphore->waitable.count = make->count;
-    semaphore->most = make->most;
-    if (!name)
-        return win_waitable_open(&semaphore->waitable, &semaphore_type);
-    return win_named_open(&semaphore->waitable, &semaphore_type, name, make, create);
-}
-
-HANDLE win_semaphore_receive(const struct win_parcel *parcel)
-{
-    const struct names_new make = win_named_carried(parcel);
-
-    return semaphore_make(&make, parcel->name, true);
+    win_waitable_init(&semaphore->waitable, WAITABLE_COUNT, count > 0);
+    semaphore->waitable.count = count;
+    semaphore->most = most;
+    return &semaphore->waitable;
 }
 
 /*
@@ -61,42 +47,22 @@ HANDLE win_semaphore_receive(const struct win_parcel *parcel)
 HANDLE WINAPI CreateSemaphoreExA(
     LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name, DWORD flags, DWORD access)
 {
-    struct win_chosen_name chosen;
+    struct win_waitable *semaphore;
 
     (void)access;
     if (flags || most <= 0 || units < 0 || units > most) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    win_named_choose(&chosen, name, attributes);
-    return win_handle_attribute(
-        semaphore_make(
-            &(struct names_new){
-                .kind = NAMES_SEMAPHORE, .count = units, .most = most, .exact = chosen.exact },
-            chosen.name, true),
-        attributes);
+    if (!(semaphore = win_semaphore_new(units, most)))
+        return NULL;
+    return win_waitable_create(semaphore, &win_semaphore_type,
+        &(struct win_named_new){ .name = name, .attributes = attributes, .most = most });
 }
 
 HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name)
 {
     return CreateSemaphoreExA(attributes, units, most, name, 0, 0);
-}
-
-/*
- * OpenSemaphoreA, OpenSemaphoreW - opens the semaphore of a name. A handle has all rights; inherit: CreateProcess may
- * hand it on.
- * Returns NULL as OpenMutexA does. Any thread.
- * Source: OpenSemaphoreW function (synchapi.h).
- */
-HANDLE WINAPI OpenSemaphoreA(DWORD access, BOOL inherit, LPCSTR name)
-{
-    (void)access;
-    if (name)
-        return win_handle_attribute(
-            semaphore_make(&(struct names_new){ .kind = NAMES_SEMAPHORE, .most = 1 }, name, false),
-            &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
-    SetLastError(ERROR_INVALID_PARAMETER);
-    return NULL;
 }
 
 struct release {
@@ -131,7 +97,7 @@ BOOL WINAPI ReleaseSemaphore(HANDLE handle, LONG units, LPLONG before)
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
-    semaphore = (struct win_waitable *)win_handle_pin(handle, &semaphore_type);
+    semaphore = (struct win_waitable *)win_handle_pin(handle, &win_semaphore_type);
     if (!semaphore) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
@@ -139,7 +105,7 @@ BOOL WINAPI ReleaseSemaphore(HANDLE handle, LONG units, LPLONG before)
     if (semaphore->name < 0)
         win_waitable_change(semaphore, release, &request);
     else
-        request.done = !win_named_signal(semaphore, units, &request.before);
+        request.done = !win_named->signal(semaphore, units, &request.before);
     win_object_unref(&semaphore->object);
     if (!request.done) {
         SetLastError(ERROR_TOO_MANY_POSTS);
