@@ -2,8 +2,8 @@
 /*
  * provider.h - what a provider of overlapped operations uses of winobj. Internal: programs never see it; libndspi does.
  *
- * Two things: file objects (the handles overlapped requests run on), and the completion of a request. A device that
- * waiting threads have to drive is a source of the reactor (reactor/reactor.h).
+ * File objects (the handles overlapped requests run on), the completion of a request, the start of Winsock. A device
+ * that waiting threads have to drive is a source of the reactor (reactor/reactor.h).
  *
  * docs/internals/completion.md has the contract of an OVERLAPPED; this file implements it.
  */
@@ -72,6 +72,13 @@ WINOBJ_API void win_overlapped_complete(
  * auto-reset event, the signal is consumed.
  */
 WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL wait);
+
+/*
+ * One WSAStartup, one WSACleanup, in a program that has Winsock; in another one nothing. win_winsock_start returns
+ * ERROR_SUCCESS or an error of WSAStartup. Any thread.
+ */
+WINOBJ_API DWORD win_winsock_start(void);
+WINOBJ_API void win_winsock_stop(void);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
  */
 #include "ndspi/helper/helper.h"
 
-#include <winsock2.h>
+#include "winobj/provider.h"
 
 #include <ndprovider.h>
 
@@ -16,11 +16,10 @@ static atomic_uint starts;
 /* Each start is one of Winsock's, too, as programs rely on that use sockets or print addresses. */
 HRESULT helper_start(void)
 {
-    WSADATA data;
-    int error = WSAStartup(MAKEWORD(2, 2), &data);
+    DWORD error = win_winsock_start();
 
     if (error)
-        return HRESULT_FROM_WIN32((DWORD)error);
+        return HRESULT_FROM_WIN32(error);
     atomic_fetch_add_explicit(&starts, 1, memory_order_relaxed);
     return S_OK;
 }
@@ -33,7 +32,7 @@ HRESULT helper_stop(void)
             return ND_DEVICE_NOT_READY;
     } while (!atomic_compare_exchange_weak_explicit(
         &starts, &count, count - 1, memory_order_relaxed, memory_order_relaxed));
-    WSACleanup();
+    win_winsock_stop();
     return S_OK;
 }
 

@@ -10,6 +10,7 @@
 
 #include "winobj/handles/descriptor.h"
 #include "winobj/sockets/option.h"
+#include "winobj/winsock_start.h"
 
 static atomic_int started;
 
@@ -73,6 +74,23 @@ int WSAAPI WSACleanup(void)
     } while (!atomic_compare_exchange_weak_explicit(
         &started, &count, count - 1, memory_order_relaxed, memory_order_relaxed));
     return 0;
+}
+
+static DWORD start(void)
+{
+    WSADATA data;
+
+    return (DWORD)WSAStartup(MAKEWORD(2, 2), &data);
+}
+
+static void stop(void)
+{
+    WSACleanup();
+}
+
+__attribute__((constructor(200))) static void winsock_load(void)
+{
+    win_winsock_register(start, stop);
 }
 
 int win_winsock_error_of(int error)
