@@ -223,7 +223,7 @@ differences() {
 
 # The sources of nd_win32_test: those that run under Wine too.
 win32_tests() {
-    for folder in tests/unit/compat tests/unit/winobj; do
+    for folder in tests/unit/compat tests/unit/winobj tests/unit/win32; do
         sed -n '/^set(win32_tests/,/)/p' "$folder/win32.cmake" | tr -s ' )' '\n' | grep -vE '^$|^set\(' |
             sed -E "s|[^/]+\$|test_&.c|; s|^|$folder/|"
     done
@@ -242,7 +242,7 @@ flags+='|PAGE_|HEAP_|FD_(READ|WRITE|OOB|ACCEPT|CONNECT|CLOSE|QOS|GROUP_QOS|[AR][
 
 # A function, a spelling or a flag has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
-    cat tests/unit/compat/*.{c,cpp,h} tests/unit/compat/*/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
+    cat tests/unit/compat/*.{c,cpp,h} tests/unit/compat/*/*.[ch]* tests/unit/win{obj,32}/{*,*/*}.[ch] |
         sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
         "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
             grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
@@ -273,7 +273,7 @@ check)
     fi
     uncalled "$scratch/names" > "$scratch/uncalled"
     if [ -s "$scratch/uncalled" ]; then
-        echo "no test in tests/unit/compat or tests/unit/winobj calls, or passes as a flag:"
+        echo "no test in tests/unit/compat, winobj or win32 calls, or passes as a flag:"
         cat "$scratch/uncalled"
         status=1
     fi

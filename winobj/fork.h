@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.h - what each part of winobj does in the child of a fork; fork.c calls it. */
+/* fork.h - what each part of winobj and of win32 does in the child of a fork; win32/spawn/fork.c calls it. */
 #ifndef WINOBJ_FORK_H
 #define WINOBJ_FORK_H
 

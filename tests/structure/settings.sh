@@ -12,7 +12,8 @@ cd "$1"
 read_by_sources()
 {
     grep -rhoE '(getenv|setting_(text|number|on|off|word))\("(NDSPI|NDK)_[A-Z_0-9]*"' \
-        --include='*.c' util reactor softrdma winobj ndspi/check ndspi/core ndspi/dll ndspi/helper ndspi/verbs ndk |
+        --include='*.c' \
+        util reactor softrdma winobj win32 ndspi/check ndspi/core ndspi/dll ndspi/helper ndspi/verbs ndk |
         sed 's/.*("//; s/"//' | sort -u
 }
 in_the_table()

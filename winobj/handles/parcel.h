@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * parcel.h - what another process needs to open an object: a descriptor, a name, a few numbers. Types of objects write
- * parcels (win_object_type.carry); winobj/parcels/open.c reads them there, in a process that CreateProcess starts
- * (winobj/process/receive.c) or one that DuplicateHandle reaches (winobj/parcels).
+ * parcels (win_object_type.carry); win32/parcels/open.c reads them there, in a process that CreateProcess starts
+ * (win32/spawn/receive.c) or one that DuplicateHandle reaches (win32/parcels).
  */
 #ifndef WINOBJ_PARCEL_H
 #define WINOBJ_PARCEL_H

@@ -3,7 +3,7 @@
  * test_file_wait.c - waits for the handle of a file or pipe itself. Source: Wine; Microsoft's page "Synchronization and
  * Overlapped Input and Output" has the file's own signal.
  */
-#include "tests/unit/winobj/pipes/pipe_requests.h"
+#include "tests/unit/win32/pipes/pipe_requests.h"
 
 #define assert_signalled(handle)     assert_wait(WaitForSingleObject((handle), LONG_MS), WAIT_OBJECT_0)
 #define assert_not_signalled(handle) assert_wait(WaitForSingleObject((handle), 0), WAIT_TIMEOUT)

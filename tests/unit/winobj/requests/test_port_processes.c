@@ -4,7 +4,7 @@
  * does: it opens the other process (PROCESS_DUP_HANDLE), fetches its port by DuplicateHandle, and posts there. The test
  * starts itself.
  */
-#include "tests/unit/winobj/handles/servant.h"
+#include "tests/unit/win32/parcels/servant.h"
 
 static HANDLE checked(HANDLE handle)
 {

@@ -5,7 +5,7 @@
  */
 #include "tests/support/haste.h"
 #include "tests/support/start_self.h"
-#include "tests/unit/winobj/handles/servant.h"
+#include "tests/unit/win32/parcels/servant.h"
 
 #include <dirent.h>
 #include <signal.h>

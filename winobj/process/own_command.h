@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* own_command.h - the command line of the process itself. */
-#ifndef WINOBJ_OWN_COMMAND_H
-#define WINOBJ_OWN_COMMAND_H
-
-/* own_command_line - the line, which stays; empty where there is no memory or no /proc. Any thread. */
-const char *own_command_line(void);
-
-#endif

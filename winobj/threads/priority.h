@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* priority.h - the nice value of THREAD_PRIORITY_NORMAL in this process, which its priority class decides. */
-#ifndef WINOBJ_PRIORITY_H
-#define WINOBJ_PRIORITY_H
-
-int win_normal_nice(void);
-void win_normal_nice_set(int nice);
-
-#endif
