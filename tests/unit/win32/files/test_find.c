@@ -74,22 +74,23 @@ static void patterns_match_as_on_windows(void **state)
     differing += finds_otherwise("*", "a a.b a.b.c ab b.txt c.TXT folder x1.dat x12.dat");
     differing += finds_otherwise("*.*", "a a.b a.b.c ab b.txt c.TXT folder x1.dat x12.dat");
     differing += finds_otherwise(
-        "*.", DIFFERS("a ab folder", "a a.b a.b.c ab b.txt c.TXT folder x1.dat x12.dat",
+        "*.", DIFFERS_BEFORE_10("a ab folder", "a a.b a.b.c ab b.txt c.TXT folder x1.dat x12.dat",
                   "a point at the end of a pattern: Wine ignores it"));
     differing += finds_otherwise("*.txt", "b.txt c.TXT");
     differing += finds_otherwise("*.TXT", "b.txt c.TXT");
     differing += finds_otherwise("x?.dat", "x1.dat");
     differing +=
-        finds_otherwise("x??.dat", DIFFERS("x1.dat x12.dat", "x12.dat",
+        finds_otherwise("x??.dat", DIFFERS_BEFORE_10("x1.dat x12.dat", "x12.dat",
                                        "a question mark without a character: Wine asks for one"));
     differing += finds_otherwise("x*.dat", "x1.dat x12.dat");
     differing += finds_otherwise("?", "a");
-    differing += finds_otherwise(
-        "??", DIFFERS("a ab", "ab", "a question mark without a character: Wine asks for one"));
+    differing += finds_otherwise("??",
+        DIFFERS_BEFORE_10("a ab", "ab", "a question mark without a character: Wine asks for one"));
     differing += finds_otherwise("a*", "a a.b a.b.c ab");
     differing += finds_otherwise("a.*", "a a.b a.b.c");
-    differing += finds_otherwise(
-        "a.?", DIFFERS("a a.b", "a.b", "a question mark without a character: Wine asks for one"));
+    differing +=
+        finds_otherwise("a.?", DIFFERS_BEFORE_10("a a.b", "a.b",
+                                   "a question mark without a character: Wine asks for one"));
     differing += finds_otherwise("*.b*", "a.b a.b.c");
     differing += finds_otherwise("*.c", "a.b.c");
     differing += finds_otherwise("*b", "a.b ab");
