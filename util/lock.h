@@ -177,6 +177,22 @@ static inline void lock_release(struct lock *lock)
         lock_release_rest(lock);
 }
 
+/*
+ * lock_hold, lock_drop - as lock_acquire and lock_release, for a function that holds any number of locks of a kind at
+ * once: debug builds do not count them, nor look at their order, which is the function's to keep.
+ */
+static inline void lock_hold(struct lock *lock)
+{
+    if (atomic_fetch_add_explicit(&lock->word, 1, memory_order_acquire) != LOCK_FREE)
+        lock_sleep_(lock);
+}
+
+static inline void lock_drop(struct lock *lock)
+{
+    if ((int32_t)(atomic_fetch_sub_explicit(&lock->word, 1, memory_order_release) - 1) >= 0)
+        lock_release_rest(lock);
+}
+
 /* At the top of each function named _locked. */
 static inline void lock_assert_held(struct lock *lock)
 {

@@ -6,7 +6,6 @@
 #include "util/futex.h"
 
 #include <limits.h>
-#include <sched.h>
 
 static bool is_mine(const struct heap_shard *shard)
 {
@@ -192,15 +191,14 @@ static void hold_heaps(void)
 {
     for (struct heap *heap = heap_next(NULL); heap; heap = heap_next(heap))
         for (unsigned i = 0; i < heap->count; i++)
-            while (!lock_try(&heap->shards[i].lock))
-                sched_yield();
+            lock_hold(&heap->shards[i].lock);
 }
 
 static void drop_heaps(void)
 {
     for (struct heap *heap = heap_next(NULL); heap; heap = heap_next(heap))
         for (unsigned i = 0; i < heap->count; i++)
-            lock_release(&heap->shards[i].lock);
+            lock_drop(&heap->shards[i].lock);
 }
 
 /* What another thread of the parent had locked is free: that thread is not here. */

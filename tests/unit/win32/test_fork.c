@@ -574,9 +574,12 @@ static void test_locked_heaps(void **state)
 {
     HANDLE others = HeapCreate(0, 0, 0), own = HeapCreate(0, 0, 0);
     HANDLE thread = CreateThread(NULL, 0, lock_heap, others, 0, NULL);
+    HANDLE many[50]; /* more than the locks that a thread holds otherwise */
     pid_t child;
 
     (void)state;
+    for (int i = 0; i < 50; i++)
+        assert_non_null(many[i] = HeapCreate(0, 0, 0));
     assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
     assert_true(HeapLock(own));
     if (!(child = fork())) {
@@ -585,6 +588,8 @@ static void test_locked_heaps(void **state)
         _exit(!HeapUnlock(own) || HeapUnlock(own));
     }
     child_succeeds(child);
+    for (int i = 0; i < 50; i++)
+        assert_true(HeapDestroy(many[i]));
     assert_true(HeapUnlock(own));
     assert_true(HeapDestroy(own));
     assert_true(HeapDestroy(others));

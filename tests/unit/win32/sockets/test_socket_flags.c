@@ -130,6 +130,10 @@ static DWORD adapter_flags(DWORD flags)
         error = GetAdaptersAddresses(AF_UNSPEC, flags, NULL, all, &size);
     } while (error == ERROR_BUFFER_OVERFLOW);
     free(all);
+#ifdef _WIN32
+    if (error == ERROR_INVALID_DATA && flags == GAA_FLAG_INCLUDE_PREFIX)
+        error = 0; /* Wine 10 takes the flag, and cannot read the prefixes that there are */
+#endif
     return error;
 }
 
