@@ -72,7 +72,7 @@ enum lock_level {
     LOCK_WIN_INHERIT = 237, /* what is kept for processes that begin */
     LOCK_WIN_HANDLES = 240,
     LOCK_WIN_RING = 245, /* the queues of io_uring, over its system calls */
-    /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
+    /* wine, in winobj's place: its files, and what is to be delivered */
     LOCK_WINE_FILES = 250,
     LOCK_WINE_QUEUE = 260,
     LOCK_REACTOR = 270, /* sources, deadlines, who drives: a leaf */

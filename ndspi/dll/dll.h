@@ -8,7 +8,7 @@
 struct nd_sink;
 
 /*
- * nd_get_class_object - DllGetClassObject for a host with handles of its own (ndspi/wine).
+ * nd_get_class_object - DllGetClassObject for a host with handles of its own (wine).
  * sink  in: where the adapters of these objects report; good as long as the process lives
  * Everything else is as DllGetClassObject has it, which is this with the sink of winobj.
  */

@@ -3,7 +3,7 @@
  * What an end of a probe makes of results in every order that a device may have them, on a queue pair and a completion
  * queue that this test plays.
  */
-#include "ndspi/tools/end.h"
+#include "tools/info/end.h"
 
 #include "tests/unit/util/cmocka_test.h"
 #include "tests/support/spec_codes.h"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ndperf/channel.h"
-#include "ndperf/failure.h"
+#include "tools/perf/channel.h"
+#include "tools/perf/failure.h"
 #include "samples/ndsample.h"
 
 using namespace ndperf;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What ndperf makes of measured times. */
-#include "ndperf/samples.h"
+#include "tools/perf/samples.h"
 
 #include <math.h>
 #include <setjmp.h>

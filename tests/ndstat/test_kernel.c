@@ -2,7 +2,7 @@
 /* The kernel's counters of a port: files as the kernel has them, and others. */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "ndspi/tools/stat/kernel.h"
+#include "tools/stat/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

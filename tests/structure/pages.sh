@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$1"
 bad=0
 files=$(find . -path ./build -prune -o -path ./.git -prune -o -type f -print)
-words=$(find util reactor softrdma winobj win32 ndspi ndk compat -name '*.[ch]' -exec cat {} + |
+words=$(find util reactor softrdma winobj win32 ndspi ndk wine tools compat -name '*.[ch]' -exec cat {} + |
     grep -oE '[A-Za-z]\w*_\w+' | sort -u)
 # The words in backticks of a page, without its pictures; one may go over the end of a line.
 quoted() { sed '/^```/,/^```/d' "$1" | tr '\n' ' ' | grep -oE '`[^`]+`' | tr -d '`' | sort -u; }

@@ -29,7 +29,7 @@ leads() {
         wrong "${3##*/} -h: its last line does not lead to man ${2% *}"
 }
 leads docs/man/ndspi.7 "ndinfo 1"
-leads ndspi/tools/ndinfo.1 "ndperf 1" "$2"
-leads ndperf/ndperf.1 "ndstat 1" "$3"
-leads ndspi/tools/stat/ndstat.1 "ndspi 7" "$4"
+leads tools/info/ndinfo.1 "ndperf 1" "$2"
+leads tools/perf/ndperf.1 "ndstat 1" "$3"
+leads tools/stat/ndstat.1 "ndspi 7" "$4"
 exit $bad

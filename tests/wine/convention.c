@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* convention.c - whether the bridge calls the functions of Wine's ntdll.so in the convention that they have. */
-#include "ndspi/wine/nt.h"
+#include "wine/nt.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

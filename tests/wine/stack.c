@@ -4,7 +4,7 @@
  * this table of calls stands before the real one: it paints the stack below each call and looks afterwards how far the
  * paint is gone. Says so of each call that is the deepest yet; one that leaves none ends the process.
  */
-#include "ndspi/wine/unix.h"
+#include "wine/unix.h"
 
 #include <stdio.h>
 #include <stdlib.h>

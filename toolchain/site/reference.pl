@@ -114,5 +114,5 @@ sub write_program {
 
 mkdir "$folder/$_" for qw(reference programs);
 write_reference(public_pages($root));
-my @folders = map { "$root/$_" } qw(docs/man ndspi ndperf ndk samples softrdma);
+my @folders = map { "$root/$_" } qw(docs/man ndspi tools wine ndk samples softrdma);
 write_program($_) for map { chomp; $_ } `find @folders -name '*.[17]'`;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - the results of a client, and their forms of output. */
+#ifndef TOOLS_PERF_REPORT_H
+#define TOOLS_PERF_REPORT_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "samples.h"
+
+namespace ndperf
+{
+
+// Of one size.
+struct Row {
+    UINT32 size;     // bytes
+    UINT64 messages; // of this side; connections of connect
+    double seconds;
+    UINT64 peer_messages; // bidirectional: of the peer
+    double peer_seconds;
+    double processor, peer_processor; // percent of one processor; peer's negative: not known
+    Samples samples;                  // of tests that time each message: sorted
+    Samples unsorted;                 // with -U
+
+    // Of both sides together.
+    double messages_per_second() const;
+    double mib_per_second() const
+    {
+        return messages_per_second() * size / 1048576;
+    }
+    // The peer's processor time; without it, the other text.
+    std::string peer_text(const char *form, const char *none) const;
+    double gbit_per_second() const
+    {
+        return messages_per_second() * size * 8e-9;
+    }
+};
+
+// A figure for programs: five digits that mean something, or one behind the point.
+std::string figure_text(double figure);
+
+// One form. The rows come in the order of their sizes.
+class Output
+{
+  public:
+    Output(const Options &options, const Parameters &parameters) : options_(options), p_(parameters)
+    {
+    }
+    virtual ~Output()
+    {
+    }
+    virtual void begin() = 0;
+    virtual void add(const Row &row) = 0;
+    // is_whole in: false: the measurement was stopped
+    virtual void end(bool is_whole)
+    {
+        (void)is_whole;
+    }
+
+  protected:
+    const Options &options_;
+    const Parameters &p_;
+};
+
+Output *open_text(const Options &options, const Parameters &parameters);
+Output *open_json(const Options &options, const Parameters &parameters);
+Output *open_csv(const Options &options, const Parameters &parameters);
+// Ends the program if there is no gnuplot, or the file cannot be written.
+Output *open_plot(const Options &options, const Parameters &parameters);
+
+class Report
+{
+  public:
+    // Every form that the options ask for.
+    Report(const Options &options, const Parameters &parameters);
+    void begin();
+    void add(Row &row); // sorts its samples
+    void end()
+    {
+        end_by(true);
+    }
+    // In the place of end, or before begin, or after end: the measurement was stopped.
+    void stop()
+    {
+        end_by(false);
+    }
+
+  private:
+    void end_by(bool is_whole);
+
+    const Options &options_;
+    bool is_over_;
+    std::vector<std::unique_ptr<Output>> outputs_;
+};
+
+} // namespace ndperf
+#endif
