@@ -128,24 +128,47 @@ HMODULE WINAPI LoadLibraryA(LPCSTR name)
     return LoadLibraryExA(name, NULL, 0);
 }
 
+/* Closes a module, and forgets its handle unless other code keeps it loaded: then it stays a handle. */
+static void close_module(HMODULE handle)
+{
+    struct link_map *map = NULL;
+    char *path = dlinfo(handle, RTLD_DI_LINKMAP, &map) ? NULL : strdup(map->l_name);
+    struct module *gone = NULL;
+    void *still;
+
+    dlclose(handle);
+    still = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    free(path);
+    if (still)
+        dlclose(still);
+    if (still == handle)
+        return;
+    lock_acquire(&modules_lock);
+    if ((gone = module_find_locked(handle)) && gone->loads)
+        gone = NULL; /* loaded again meanwhile */
+    if (gone)
+        list_del(&gone->link);
+    lock_release(&modules_lock);
+    free(gone);
+}
+
 /* FreeLibrary - undoes one LoadLibrary. FALSE with ERROR_INVALID_HANDLE: not loaded by LoadLibrary. */
 BOOL WINAPI FreeLibrary(HMODULE handle)
 {
-    struct module *module, *gone = NULL;
-    bool loaded;
+    struct module *module;
+    bool loaded, last;
 
     lock_acquire(&modules_lock);
     module = handle ? module_find_locked(handle) : NULL;
-    if ((loaded = module && module->loads) && --module->loads == 0) {
-        list_del(&module->link);
-        gone = module;
-    }
+    loaded = module && module->loads;
+    last = loaded && --module->loads == 0;
     lock_release(&modules_lock);
-    free(gone);
-    if (loaded)
-        dlclose(handle);
-    else
+    if (!loaded)
         SetLastError(ERROR_INVALID_HANDLE);
+    else if (last)
+        close_module(handle);
+    else
+        dlclose(handle);
     return loaded;
 }
 
