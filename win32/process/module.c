@@ -102,18 +102,27 @@ static HMODULE fail(DWORD error)
     return NULL;
 }
 
+/* Folders that the linker is to search. */
+#define SEARCHES                                                                                   \
+    (LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_APPLICATION_DIR |                      \
+        LOAD_LIBRARY_SEARCH_USER_DIRS | LOAD_LIBRARY_SEARCH_SYSTEM32 |                             \
+        LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
+
 /*
  * LoadLibraryExA, LoadLibraryExW - loads a shared object, or counts one more load. The name is dlopen's: a path if
  * it has a slash, else the dynamic linker searches for it.
  * flags    0, LOAD_WITH_ALTERED_SEARCH_PATH, LOAD_LIBRARY_SEARCH_...: the search is the dynamic linker's anyway
- * Returns  NULL with ERROR_INVALID_PARAMETER (a file handle, another flag), ERROR_MOD_NOT_FOUND (no name, or it cannot
+ * Returns  NULL with ERROR_INVALID_PARAMETER (a file handle, another flag, LOAD_WITH_ALTERED_SEARCH_PATH beside others,
+ *          LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR without the path from the root), ERROR_MOD_NOT_FOUND (no name, or it cannot
  *          be loaded), ERROR_NOT_ENOUGH_MEMORY.
  */
 HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags)
 {
     void *handle;
 
-    if (file || (flags & ~(DWORD)(LOAD_WITH_ALTERED_SEARCH_PATH | LOAD_LIBRARY_SEARCH_ALL)))
+    if (file || (flags & ~(DWORD)(LOAD_WITH_ALTERED_SEARCH_PATH | SEARCHES)) ||
+        ((flags & LOAD_WITH_ALTERED_SEARCH_PATH) && (flags & SEARCHES)) ||
+        ((flags & LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR) && name && *name && *name != '/'))
         return fail(ERROR_INVALID_PARAMETER);
     if (!name || !*name || !(handle = open_named(name, RTLD_NOW | RTLD_LOCAL)))
         return fail(ERROR_MOD_NOT_FOUND);

@@ -39,8 +39,15 @@ static void test_modules(void **state)
     assert_non_null(loaded = LoadLibraryA("ws2_32"));
     assert_true(FreeLibrary(loaded));
     assert_fails(FreeLibrary(NULL), SPEC_ERROR_INVALID_HANDLE);
+    assert_fails(LoadLibraryExA("ws2_32.dll", NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR),
+        SPEC_ERROR_INVALID_PARAMETER);
+    assert_fails(LoadLibraryExA("./ws2_32.dll", NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR),
+        SPEC_ERROR_INVALID_PARAMETER);
     /* ws2_32's last FreeLibrary, which is kernel32's here, leaves its handle */
     assert_true(GetModuleFileNameA(kernel, text, sizeof(text)) > 0);
+    assert_fails(
+        LoadLibraryExA(text, NULL, LOAD_WITH_ALTERED_SEARCH_PATH | LOAD_LIBRARY_SEARCH_SYSTEM32),
+        SPEC_ERROR_INVALID_PARAMETER);
 #ifndef _WIN32 /* Wine does not look at the file; the count alone shows it, and others use Windows' own modules */
     assert_fails(LoadLibraryExA("kernel32.dll", (HANDLE)8, 0), SPEC_ERROR_INVALID_PARAMETER);
     assert_fails(FreeLibrary(loaded), SPEC_ERROR_INVALID_HANDLE);
