@@ -6,7 +6,7 @@
 
 #define OPEN_KNOWN                                                                                 \
     (PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_WRITE_THROUGH |                \
-        FILE_FLAG_OVERLAPPED)
+        FILE_FLAG_OVERLAPPED | WRITE_DAC)
 #define MODE_KNOWN                                                                                 \
     (PIPE_TYPE_MESSAGE | PIPE_READMODE_MESSAGE | PIPE_NOWAIT | PIPE_REJECT_REMOTE_CLIENTS)
 
@@ -34,7 +34,8 @@ static DWORD make(const char *name, const struct pipe_about *about, DWORD open_m
  * CreateNamedPipeA, CreateNamedPipeW - makes a pipe, or another instance of one; a client may open it from now on.
  * name       \\.\pipe\NAME; case does not count in ASCII. Processes of the same user find it
  * open_mode  PIPE_ACCESS_DUPLEX, PIPE_ACCESS_INBOUND (the server reads), PIPE_ACCESS_OUTBOUND; FILE_FLAG_OVERLAPPED,
- *            FILE_FLAG_FIRST_PIPE_INSTANCE; FILE_FLAG_WRITE_THROUGH has no effect
+ *            FILE_FLAG_FIRST_PIPE_INSTANCE (WRITE_OWNER is the same bit); FILE_FLAG_WRITE_THROUGH and WRITE_DAC
+ *            have no effect
  * mode       PIPE_TYPE_BYTE or PIPE_TYPE_MESSAGE, PIPE_READMODE_MESSAGE, PIPE_NOWAIT; PIPE_REJECT_REMOTE_CLIENTS has no
  *            effect: no client is remote
  * most       instances, 1 to PIPE_UNLIMITED_INSTANCES (255, which is also how many there can be); the first decides
