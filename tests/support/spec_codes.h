@@ -138,7 +138,11 @@
     ROW(WSAVERNOTSUPPORTED, 10092)                  \
     ROW(WSANOTINITIALISED, 10093)                   \
     ROW(WSATYPE_NOT_FOUND, 10109)                   \
-    ROW(WSAHOST_NOT_FOUND, 11001)
+    ROW(WSAHOST_NOT_FOUND, 11001)                   \
+    ROW(WSATRY_AGAIN, 11002)                        \
+    ROW(WSANO_RECOVERY, 11003)                      \
+    ROW(WSANO_DATA, 11004)                          \
+    ROW(WSA_NOT_ENOUGH_MEMORY, 8)
 
 /* NTSTATUS: those of NDKPI, as ndk.def has them, and the others. */
 #define SPEC_NDK_CODES(ROW)                         \

@@ -26,6 +26,10 @@ WINOBJ_API int wincompat_gethostname(char *name, size_t room);
 WINOBJ_API struct hostent *wincompat_gethostbyname(const char *name);
 WINOBJ_API struct hostent *wincompat_gethostbyaddr(
     const void *address, socklen_t bytes, int family);
+WINOBJ_API int wincompat_getaddrinfo(
+    const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result);
+WINOBJ_API int wincompat_getnameinfo(const struct sockaddr *address, socklen_t length, char *host,
+    socklen_t host_room, char *service, socklen_t service_room, int flags);
 WINOBJ_API int wincompat_getsockopt(
     int socket, int level, int option, void *value, socklen_t *bytes);
 

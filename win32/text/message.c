@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - FormatMessage: messages of codes, and texts with inserts. */
+/* message.c - FormatMessage: messages of codes, and texts with inserts; gai_strerrorA. */
 #include "win32/text/message.h"
 
 #include "win32/text/message_lines.h"
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ws2tcpip.h>
 
 enum { ARGUMENTS = 99 };
 
@@ -276,4 +277,21 @@ DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD languag
         memcpy(to, message, length + 1);
     free(message);
     return to ? (DWORD)length : 0;
+}
+
+/*
+ * gai_strerrorA, gai_strerrorW - the system's message of a code, in a line.
+ * Returns  what the calling thread's next call replaces.
+ * Threads  any
+ * Source   gai_strerrorA function (ws2tcpip.h)
+ */
+char *WSAAPI gai_strerrorA(int code)
+{
+    static _Thread_local char text[GAI_STRERROR_BUFFER_SIZE + 1];
+
+    if (!FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS |
+                            FORMAT_MESSAGE_MAX_WIDTH_MASK,
+            NULL, (DWORD)code, 0, text, sizeof(text), NULL))
+        text[0] = 0;
+    return text;
 }

@@ -1,34 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wide_addrinfo.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, over the C library's functions. Compiled for each width
- * of wchar_t.
+ * wide_addrinfo.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, gai_strerrorW, over the narrow functions. Compiled for
+ * each width of wchar_t.
  */
 #include "win32/text/wide_text.h"
 
+#include "win32/sockets/calls.h"
+
 #include <ws2tcpip.h>
 
-/* Winsock's code for one of getaddrinfo's, which is the last error, too. */
-static INT answer(int error)
+static INT fail(INT code)
 {
-    INT code = WSANO_RECOVERY;
-
-    switch (error) {
-    case 0: return 0;
-    case EAI_AGAIN: code = WSATRY_AGAIN; break;
-    case EAI_BADFLAGS: code = WSAEINVAL; break;
-    case EAI_FAMILY: code = WSAEAFNOSUPPORT; break;
-    case EAI_MEMORY: code = WSA_NOT_ENOUGH_MEMORY; break;
-    case EAI_NONAME:
-#ifdef EAI_NODATA
-    case EAI_NODATA:
-#endif
-        code = WSAHOST_NOT_FOUND;
-        break;
-    case EAI_OVERFLOW: code = ERROR_INSUFFICIENT_BUFFER; break;
-    case EAI_SERVICE: code = WSATYPE_NOT_FOUND; break;
-    case EAI_SOCKTYPE: code = WSAESOCKTNOSUPPORT; break;
-    default: break;
-    }
     WSASetLastError(code);
     return code;
 }
@@ -64,7 +46,7 @@ static INT copy_all(const struct addrinfo *from, PADDRINFOW *result)
         if (!(*last = copy(from))) {
             FreeAddrInfoW(*result);
             *result = NULL;
-            return answer(EAI_MEMORY);
+            return fail(WSA_NOT_ENOUGH_MEMORY);
         }
     return 0;
 }
@@ -77,14 +59,14 @@ static INT copy_all(const struct addrinfo *from, PADDRINFOW *result)
  * result   out: a list for FreeAddrInfoW; NULL after a failure
  * Returns  0, or a code, which is the last error, too: WSAHOST_NOT_FOUND, WSATRY_AGAIN, WSANO_RECOVERY,
  *          WSATYPE_NOT_FOUND (the service), WSAEINVAL (flags), WSAEAFNOSUPPORT, WSAESOCKTNOSUPPORT,
- *          WSA_NOT_ENOUGH_MEMORY. May block. Any thread.
+ *          WSA_NOT_ENOUGH_MEMORY, WSANOTINITIALISED. May block. Any thread.
  * Source: GetAddrInfoW function (ws2tcpip.h).
  */
 INT WSAAPI GetAddrInfoW(PCWSTR node, PCWSTR service, const ADDRINFOW *hints, PADDRINFOW *result)
 {
     struct addrinfo wanted = { 0 }, *found;
     char *host = NULL, *name = NULL;
-    int error = EAI_MEMORY;
+    INT error = WSA_NOT_ENOUGH_MEMORY;
 
     *result = NULL;
     if (hints) {
@@ -94,15 +76,15 @@ INT WSAAPI GetAddrInfoW(PCWSTR node, PCWSTR service, const ADDRINFOW *hints, PAD
         wanted.ai_protocol = hints->ai_protocol;
     }
     if (wide_narrow(node, &host) && wide_narrow(service, &name))
-        error = getaddrinfo(host, name, hints ? &wanted : NULL, &found);
+        error = wincompat_getaddrinfo(host, name, hints ? &wanted : NULL, &found);
+    else
+        fail(error);
     free(host);
     free(name);
     if (error)
-        return answer(error);
+        return error;
     error = copy_all(found, result);
     freeaddrinfo(found);
-    if (!error)
-        WSASetLastError(0);
     return error;
 }
 
@@ -136,12 +118,22 @@ INT WSAAPI GetNameInfoW(const SOCKADDR *address, socklen_t address_length, PWCHA
 {
     char host[1025],
         name[64]; /* as long as Windows and Linux have them: NI_MAXHOST, and more than NI_MAXSERV */
-    int error = getnameinfo(address, address_length, node && node_room ? host : NULL,
+    INT error = wincompat_getnameinfo(address, address_length, node && node_room ? host : NULL,
         node && node_room ? sizeof(host) : 0, service && service_room ? name : NULL,
         service && service_room ? sizeof(name) : 0, flags);
 
     if (error)
-        return answer(error);
-    return put(node, node_room, host) && put(service, service_room, name) ? 0
-                                                                          : answer(EAI_OVERFLOW);
+        return error;
+    return put(node, node_room, host) && put(service, service_room, name)
+               ? 0
+               : fail(ERROR_INSUFFICIENT_BUFFER);
+}
+
+/* gai_strerrorW - as gai_strerrorA. */
+WCHAR *WSAAPI gai_strerrorW(int code)
+{
+    static _Thread_local WCHAR text[GAI_STRERROR_BUFFER_SIZE + 1];
+
+    wide_widen(text, GAI_STRERROR_BUFFER_SIZE + 1, gai_strerrorA(code));
+    return text;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_host_names.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, gethostname, gethostbyname, gethostbyaddr. Only what
- * needs no server of names. Source: Microsoft's pages of these functions, and Wine.
+ * test_host_names.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, getaddrinfo, getnameinfo, gai_strerror, gethostname,
+ * gethostbyname, gethostbyaddr. Only what needs no server of names. Source: Microsoft's pages of these functions,
+ * MinGW's values of EAI_*, and Wine.
  */
 #include "tests/support/win32_test.h"
 
@@ -195,12 +196,18 @@ static void test_answers_of_threads(void **state)
 
 static void test_hosts_before_startup(void **state)
 {
+    struct addrinfo *found;
+    ADDRINFOW *wide;
     WSADATA data;
 
     (void)state;
     assert_int_equal(WSACleanup(), 0);
     assert_null(gethostbyname("10.1.2.3"));
     assert_win_error(SPEC_WSANOTINITIALISED);
+    assert_int_equal(getaddrinfo("10.1.2.3", NULL, NULL, &found),
+        DIFFERS(SPEC_WSANOTINITIALISED, 0, "getaddrinfo: Wine answers before WSAStartup"));
+    assert_int_equal(GetAddrInfoW(L"10.1.2.3", NULL, NULL, &wide),
+        DIFFERS(SPEC_WSANOTINITIALISED, 0, "both run at once"));
     assert_int_equal(WSAStartup(MAKEWORD(2, 2), &data), 0);
 }
 
@@ -221,6 +228,74 @@ static void test_narrow(void **state)
     FreeAddrInfoA(found);
 }
 
+/* The codes of Windows' headers, under both names. */
+static void test_codes(void **state)
+{
+    (void)state;
+    assert_int_equal(EAI_AGAIN, SPEC_WSATRY_AGAIN);
+    assert_int_equal(EAI_BADFLAGS, SPEC_WSAEINVAL);
+    assert_int_equal(EAI_FAIL, SPEC_WSANO_RECOVERY);
+    assert_int_equal(EAI_FAMILY, SPEC_WSAEAFNOSUPPORT);
+    assert_int_equal(EAI_MEMORY, SPEC_WSA_NOT_ENOUGH_MEMORY);
+    assert_int_equal(EAI_NODATA, SPEC_WSANO_DATA);
+    assert_int_equal(EAI_NONAME, SPEC_WSAHOST_NOT_FOUND);
+    assert_int_equal(EAI_SERVICE, SPEC_WSATYPE_NOT_FOUND);
+    assert_int_equal(EAI_SOCKTYPE, SPEC_WSAESOCKTNOSUPPORT);
+}
+
+static void test_what_is_not_found_narrow(void **state)
+{
+    struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST, .ai_family = AF_INET };
+    struct addrinfo family = { .ai_family = 12345 };
+    struct addrinfo service = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
+    struct addrinfo *found = (struct addrinfo *)(ULONG_PTR)8;
+
+    (void)state;
+    assert_no_address(getaddrinfo("no.number", NULL, &numeric, &found), SPEC_WSAHOST_NOT_FOUND);
+    assert_null(found);
+    assert_no_address(getaddrinfo(NULL, NULL, &numeric, &found), SPEC_WSAHOST_NOT_FOUND);
+    assert_no_address(getaddrinfo("10.1.2.3", NULL, &family, &found), SPEC_WSAEAFNOSUPPORT);
+    assert_no_address(
+        getaddrinfo("10.1.2.3", "no-such-service", &service, &found), SPEC_WSATYPE_NOT_FOUND);
+    assert_null(found);
+    SetLastError(0xbeef);
+    assert_int_equal(getaddrinfo("10.1.2.3", "80", &service, &found), 0);
+    assert_win_error(0);
+    freeaddrinfo(found);
+}
+
+static void test_name_of_an_address_narrow(void **state)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    char node[64];
+
+    (void)state;
+    address.sin_addr.s_addr = htonl(0x0a010203);
+    WSASetLastError(0);
+    assert_int_equal(
+        getnameinfo((struct sockaddr *)&address, sizeof(address), node, 8, NULL, 0, NI_NUMERICHOST),
+        DIFFERS(SPEC_ERROR_INSUFFICIENT_BUFFER, -12,
+            "getnameinfo: Wine answers with the code of Linux"));
+    assert_int_equal(
+        WSAGetLastError(), DIFFERS(SPEC_ERROR_INSUFFICIENT_BUFFER, 0, "both run at once"));
+    address.sin_family = 12345;
+    assert_int_equal(getnameinfo((struct sockaddr *)&address, sizeof(address), node, 64, NULL, 0,
+                         NI_NUMERICHOST),
+        SPEC_WSAEAFNOSUPPORT);
+}
+
+/* A line of the system, without its end. */
+static void test_text_of_a_code(void **state)
+{
+    const char *text = gai_strerrorA(EAI_NONAME);
+
+    (void)state;
+    assert_true(strlen(text) > 5);
+    assert_null(strchr(text, '\n'));
+    assert_true(gai_strerror == gai_strerrorA);
+    assert_int_equal(wcslen(gai_strerrorW(EAI_NONAME)), strlen(text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +309,10 @@ int main(void)
         cmocka_unit_test(test_answers_of_threads),
         cmocka_unit_test(test_hosts_before_startup),
         cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_what_is_not_found_narrow),
+        cmocka_unit_test(test_name_of_an_address_narrow),
+        cmocka_unit_test(test_text_of_a_code),
     };
     WSADATA data;
 
