@@ -4,8 +4,8 @@
 # compat/differs.txt says differ from Windows.
 # usage: names.sh list     print the names as the headers are
 #        names.sh update   write docs/windows-names.md
-#        names.sh check    fail where that is another page, where differs.txt has a name that the headers have not, and
-#                          where no test calls a function, or passes a flag
+#        names.sh check    fail where that is another page, where differs.txt has a name that the headers have not,
+#                          where no test calls a function, and where nothing says what takes or tells a constant
 # CC is the compiler, which has to be gcc (-aux-info). A line of the list: part of the headers, kind, name.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -35,7 +35,8 @@ extract() {
             body = $0; sub(/^#define [A-Za-z_0-9]+/, "", body)
             if (file ~ /sal1?(_[a-z]*)?\.h$/) kind = "annotation"
             else if (called) kind = "function"
-            else if (name ~ /[a-z]/ && body ~ /^ +([A-Za-z_][A-Za-z_0-9]*|WINCOMPAT_AW\(.*)$/) kind = "spelling"
+            else if (body ~ /^ +WINCOMPAT_AW\(.*$/) kind = "spelling"
+            else if (name ~ /[a-z]/ && body ~ /^ +[A-Za-z_][A-Za-z_0-9]*$/) kind = "spelling"
             else kind = "constant"
             print file, kind, name; next
         }
@@ -109,44 +110,62 @@ wrap() {
 # docs/windows-names.md, of a list of names and of compat/differs.txt.
 document() {
     local part about
+    local tests
+    mapfile -t tests < <(grep -lrE '^#include "tests/unit/winobj/(flags|constants).h"' tests/unit | sort)
     bringers > "$scratch/bringers" || return 1
+    perl compat/constants.pl "$1" "${tests[@]}" > "$scratch/about" || return 1
     cat << 'TEXT'
 # Windows names
 
 Every name of the Windows-named headers (`compat/include`), by the part of them that has it, and what it does here. A
 part begins with a header that brings it. A name in one of its lists is provided: it does what it does on Windows. The
-others are in the table behind the lists:
+others are in the table behind the lists (constants in both):
 
 | Here | Meaning |
 |---|---|
 | differs | works, with the difference that is named |
 | refused | the use that is named fails with that code; every other use works |
 
+With a constant stand the functions that take, tell or refuse it, and in brackets the parameter of those that have
+several. A test calls each of these functions with each of these constants. `FormatMessage` has a text for each code of
+an error.
+
 A spelling is a macro that stands for another name, as `CreateEvent` does for `CreateEventA` or `CreateEventW`. A name
 that is not on this page does not exist here: a program that uses it does not compile, and `GetProcAddress` does not
 find it.
 
-This page is generated (`docs/testing.md`, "Generated pages"); what differs stands in `compat/differs.txt`.
+This page is generated (`docs/testing.md`, "Generated pages"): what differs stands in `compat/differs.txt`, constants
+without a row in a test in `compat/constants.txt`.
 TEXT
     while read -r part; do
         about=$(title "$part") || return 1
         printf '\n## %s\n`%s`: %s\n' "$part" "$(sed -n "s/^$part //p" "$scratch/bringers")" "$about" | fmt -s -w 119
         awk -v part="$part" '
-            function item() {
-                if (names == "") return
-                print (listed++ ? "" : "\n") "- **" kind "s**: " names
+            function item(    i) {
+                if (names != "") print (listed++ ? "" : "\n") "- **" kind "s**: " names
                 names = ""
+                for (i = 1; i <= groups; i++)
+                    print (listed++ ? "" : "\n") "- **constants" title[i] "**: " members[title[i]]
+                groups = 0
             }
+            # Constants stand together that the same functions take and tell.
+            function constant(name,    of) {
+                of = about[name] ~ /^(of|told|refused) / ? " " about[name] : ", " about[name]
+                if (!(of in members)) title[++groups] = of
+                members[of] = members[of] (members[of] == "" ? "" : ", ") "`" name "`"
+            }
+            FILENAME ~ /about$/ { split($0, field, "\t"); about[field[1]] = field[2]; next }
             FILENAME ~ /differs.txt$/ { if (/^#/) next
                 split($0, field, / *\| */); n = split(field[1], name, " ")
                 for (i = 1; i <= n; i++) here[name[i]] = field[2] ": " field[3]
                 next }
             $1 != part { next }
-            $3 in here { rows = rows "| `" $3 "` | " $2 " | " here[$3] " |\n"; next }
+            $3 in here { rows = rows "| `" $3 "` | " $2 " | " here[$3] " |\n"; if ($2 != "constant") next }
             $2 != kind { item(); kind = $2 }
+            kind == "constant" { constant($3); next }
             { names = names (names == "" ? "" : ", ") "`" $3 "`" }
             END { item(); if (rows != "") printf "\n| Name | Kind | Here |\n|---|---|---|\n%s", rows }
-        ' compat/differs.txt "$1" | wrap
+        ' "$scratch/about" compat/differs.txt "$1" | wrap
     done < <(awk '{ print $1 }' "$1" | uniq)
     cat << 'TEXT'
 
@@ -229,25 +248,13 @@ win32_tests() {
     done
 }
 
-# Flags and rights that programs pass; tests/unit/winobj/test_flags.c passes most of them to functions that take them.
-flags='^(FILE_(FLAG|SHARE|SKIP|MAP|ADD|LIST|NAME)_|FILE_(READ|WRITE)_(DATA|EA|ATTRIBUTES)|GENERIC_'
-flags+='|PIPE_(ACCESS|TYPE|READMODE|WAIT|NOWAIT|ACCEPT|REJECT)'
-flags+='|FILE_(APPEND_DATA|EXECUTE|TRAVERSE|DELETE_CHILD|ALL_ACCESS)'
-flags+='|FILE_ATTRIBUTE_(READONLY|HIDDEN|SYSTEM|ARCHIVE|TEMPORARY)'
-flags+='|WT_|GAA_|WSA_FLAG_|SD_|MB_|WC_|VOLUME_|FIND_FIRST_EX_|LOAD_(WITH|LIBRARY_SEARCH_[DSU])|LOCKFILE_'
-flags+='|DUPLICATE_|HANDLE_FLAG_'
-flags+='|CREATE_(EVENT|MUTEX|WAITABLE_TIMER)_|(PROCESS|EVENT|MUTEX|SEMAPHORE|TIMER)_(.*_)?(ACCESS|STATE)$'
-flags+='|PROCESS_(SET|VM|QUERY|CREATE|TERMINATE|SUSPEND|DUP)|MEM_(COMMIT|RESERVE|TOP_DOWN|DECOMMIT|RELEASE)'
-flags+='|PAGE_|HEAP_|FD_(READ|WRITE|OOB|ACCEPT|CONNECT|CLOSE|QOS|GROUP_QOS|[AR][A-Z]*_[A-Z]*_CHANGE)$)'
-
-# A function, a spelling or a flag has to be used by a test: comments and texts are no use, nor is a longer word.
+# A function or a spelling has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
     cat tests/unit/compat/*.{c,cpp,h} tests/unit/compat/*/*.[ch]* tests/unit/win{obj,32}/{*,*/*}.[ch] |
         sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
         "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
             grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
-    awk -v flags="$flags" '$2 == "function" || $2 == "spelling" || ($2 == "constant" && $3 ~ flags) { print $3 }' "$1" |
-        sort -u | comm -23 - "$scratch/words"
+    awk '$2 == "function" || $2 == "spelling" { print $3 }' "$1" | sort -u | comm -23 - "$scratch/words"
 }
 
 case ${1:-} in
@@ -260,11 +267,12 @@ update)
 check)
     status=0
     list > "$scratch/names"
-    document "$scratch/names" > "$scratch/doc" || status=1
-    diff -u docs/windows-names.md "$scratch/doc" || {
+    if ! document "$scratch/names" > "$scratch/doc"; then
+        status=1
+    elif ! diff -u docs/windows-names.md "$scratch/doc"; then
         echo "docs/windows-names.md is another page: compat/names.sh update"
         status=1
-    }
+    fi
     mistaken "$scratch/names" > "$scratch/mistaken"
     if [ -s "$scratch/mistaken" ]; then
         echo "compat/differs.txt:"
@@ -273,7 +281,7 @@ check)
     fi
     uncalled "$scratch/names" > "$scratch/uncalled"
     if [ -s "$scratch/uncalled" ]; then
-        echo "no test in tests/unit/compat, winobj or win32 calls, or passes as a flag:"
+        echo "no test in tests/unit/compat, winobj or win32 calls:"
         cat "$scratch/uncalled"
         status=1
     fi

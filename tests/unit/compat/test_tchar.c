@@ -179,6 +179,41 @@ static void test_windows_functions_of_either_kind(void **state)
     assert_int_equal(WSACleanup(), 0);
 }
 
+#ifdef TCHAR_NARROW
+#define OF_WIDTH(name) name##A
+#else
+#define OF_WIDTH(name) name##W
+#endif
+
+/* The compiler takes no pointer to another type. */
+static void test_windows_types_of_either_kind(void **state)
+{
+    OF_WIDTH(STARTUPINFO) startup;
+    OF_WIDTH(STARTUPINFOEX) extended;
+    OF_WIDTH(OSVERSIONINFOEX) version;
+    OF_WIDTH(WIN32_FIND_DATA) found;
+    OF_WIDTH(WSAPROTOCOL_INFO) protocol;
+    STARTUPINFO *startup_2 = &startup;
+    LPSTARTUPINFO startup_3 = startup_2;
+    STARTUPINFOEX *extended_2 = &extended;
+    LPSTARTUPINFOEX extended_3 = extended_2;
+    OSVERSIONINFOEX *version_2 = &version;
+    POSVERSIONINFOEX version_3 = version_2;
+    LPOSVERSIONINFOEX version_4 = version_3;
+    WIN32_FIND_DATA *found_2 = &found;
+    PWIN32_FIND_DATA found_3 = found_2;
+    LPWIN32_FIND_DATA found_4 = found_3;
+    WSAPROTOCOL_INFO *protocol_2 = &protocol;
+    LPWSAPROTOCOL_INFO protocol_3 = protocol_2;
+
+    (void)state;
+    assert_ptr_equal(startup_3, &startup);
+    assert_ptr_equal(extended_3, &extended);
+    assert_ptr_equal(version_4, &version);
+    assert_ptr_equal(found_4, &found);
+    assert_ptr_equal(protocol_3, &protocol);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_numbers_and_characters),
         cmocka_unit_test(test_formats_and_streams),
         cmocka_unit_test(test_windows_functions_of_either_kind),
+        cmocka_unit_test(test_windows_types_of_either_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

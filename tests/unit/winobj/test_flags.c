@@ -2,19 +2,7 @@
 /* test_flags.c - the flags that functions of all folders take and refuse (flags.h). */
 #include "tests/unit/winobj/flags.h"
 
-static DWORD error_if(bool failed)
-{
-    return failed ? GetLastError() : 0;
-}
-
-static DWORD closed(HANDLE handle)
-{
-    const DWORD error = error_if(!handle || handle == INVALID_HANDLE_VALUE);
-
-    if (!error)
-        CloseHandle(handle);
-    return error;
-}
+#include "tests/unit/winobj/call_error.h"
 
 /* ---- files and pipes ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_terminal.c - consoles as files. The program starts itself in a session of its own, on a pseudo-terminal. */
-#include "tests/support/win32_test.h"
+#include "tests/unit/winobj/constants.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -98,6 +98,35 @@ static void window(HANDLE in, HANDLE out)
     check_fails(GetConsoleScreenBufferInfo(in, &information), SPEC_ERROR_INVALID_HANDLE);
 }
 
+/* The error of a mode that comes to those that a terminal begins with. */
+static DWORD input_mode(DWORD mode)
+{
+    HANDLE in = GetStdHandle(STD_INPUT_HANDLE);
+    const DWORD error = error_if(!SetConsoleMode(in, 0x207 | mode));
+
+    check(SetConsoleMode(in, 0x207));
+    return error;
+}
+
+static DWORD output_mode(DWORD mode)
+{
+    HANDLE out = GetStdHandle(STD_OUTPUT_HANDLE);
+    const DWORD error = error_if(!SetConsoleMode(out, 0x7 | mode));
+
+    check(SetConsoleMode(out, 0x7));
+    return error;
+}
+
+static const struct constants constants[] = {
+    TAKES("SetConsoleMode, input", input_mode, ENABLE_PROCESSED_INPUT, ENABLE_LINE_INPUT,
+        ENABLE_ECHO_INPUT, ENABLE_VIRTUAL_TERMINAL_INPUT, ENABLE_INSERT_MODE,
+        ENABLE_QUICK_EDIT_MODE, ENABLE_EXTENDED_FLAGS),
+    REFUSES("SetConsoleMode, input", SPEC_ERROR_INVALID_PARAMETER, input_mode, ENABLE_WINDOW_INPUT,
+        ENABLE_MOUSE_INPUT),
+    TAKES("SetConsoleMode, output", output_mode, ENABLE_PROCESSED_OUTPUT, ENABLE_WRAP_AT_EOL_OUTPUT,
+        ENABLE_VIRTUAL_TERMINAL_PROCESSING, DISABLE_NEWLINE_AUTO_RETURN),
+};
+
 static HANDLE called;
 static volatile LONG events[3];
 
@@ -132,6 +161,7 @@ static int on_terminal(void)
 
     check(GetFileType(in) == FILE_TYPE_CHAR);
     modes(in, out);
+    check(constants_hold(constants, sizeof(constants) / sizeof(constants[0])));
     text(in, out);
     text_that_is_no_utf8(in, out);
     window(in, out);
