@@ -12,6 +12,7 @@
 #define NDEBUG /* what is held is noted by thread, and these are none */
 #endif
 
+#include "tests/support/choices.h"
 #include "tests/unit/util/cmocka_test.h"
 
 #include "util/futex.h"
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-enum { PLAYERS = 3, STACK = 64 * 1024, CHOICES = 512, ALL = 1000 };
+enum { PLAYERS = 3, STACK = 64 * 1024, ALL = 1000 };
 
 static struct player {
     void (*main)(void);
@@ -34,28 +35,10 @@ static struct player {
 static char stacks[PLAYERS][STACK];
 
 static struct {
-    unsigned options, chosen;
-} choices[CHOICES];
-
-static struct {
     int count, on_stage;
-    unsigned made, known, preemptions, allowed;
+    unsigned preemptions, allowed;
     ucontext_t director;
 } play;
-
-/* As prescribed, then the first. */
-static unsigned choose(unsigned options)
-{
-    if (options == 1)
-        return 0;
-    assert_true(play.made < CHOICES);
-    if (play.made >= play.known) {
-        choices[play.made].chosen = 0;
-        choices[play.made].options = options;
-    }
-    assert_int_equal(choices[play.made].options, options);
-    return choices[play.made++].chosen;
-}
 
 /* Another player may go on here, and has to where this one cannot. In begins and ends nobody else is there. */
 static void step(void)
@@ -150,7 +133,7 @@ static void play_begins(void (*const mains[])(void), int count)
 {
     play.count = count;
     play.on_stage = 0;
-    play.made = play.preemptions = 0;
+    play.preemptions = 0;
     for (int i = 0; i < count; i++) {
         players[i] = (struct player){ .main = mains[i] };
         getcontext(&players[i].context);
@@ -158,18 +141,6 @@ static void play_begins(void (*const mains[])(void), int count)
         players[i].context.uc_stack.ss_size = STACK;
         makecontext(&players[i].context, player_begins, 0);
     }
-}
-
-/* Prescribes the next play: another choice at the last place that has one. False: all were played. */
-static bool next_play(void)
-{
-    while (play.made && choices[play.made - 1].chosen + 1 == choices[play.made - 1].options)
-        play.made--;
-    if (!play.made)
-        return false;
-    choices[play.made - 1].chosen++;
-    play.known = play.made;
-    return true;
 }
 
 /*
@@ -182,7 +153,6 @@ static void play_all(unsigned preemptions, void (*const mains[])(void), int coun
     unsigned long plays = 0;
 
     play.allowed = preemptions;
-    play.known = 0;
     do {
         begins();
         play_begins(mains, count);
@@ -192,7 +162,7 @@ static void play_all(unsigned preemptions, void (*const mains[])(void), int coun
         play.count = 0;
         ends();
         plays++;
-    } while (next_play());
+    } while (choices_next());
     printf("%lu plays\n", plays);
 }
 

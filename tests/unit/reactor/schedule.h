@@ -10,6 +10,7 @@
 #ifndef TESTS_UNIT_REACTOR_SCHEDULE_H
 #define TESTS_UNIT_REACTOR_SCHEDULE_H
 
+#include "tests/support/choices.h"
 #include "tests/unit/util/cmocka_test.h"
 
 #include "util/clock.h"
@@ -42,7 +43,6 @@ enum {
     FIRST_FD = 1000,
     FDS = 16,
     ITEMS = 8,
-    CHOICES = 4096,
     STEPS = 20000,
     CLOCK = PLAYERS
 };
@@ -81,14 +81,9 @@ static struct descriptor {
 } descriptors[FDS];
 
 static struct {
-    unsigned options, chosen;
-} choices[CHOICES];
-
-static struct {
     int on_stage;
     int lock_holder; /* -1: none */
     uint64_t now_ns;
-    unsigned made, known; /* choices of this play; those that are prescribed */
     unsigned preemptions, allowed, steps;
     ucontext_t director;
 } play;
@@ -159,20 +154,6 @@ static uint64_t next_moment(void)
             players[i].deadline_ns < next_ns)
             next_ns = players[i].deadline_ns;
     return next_ns;
-}
-
-/* As prescribed, then the first. */
-static unsigned choose(unsigned options)
-{
-    if (options == 1)
-        return 0;
-    assert_true(play.made < CHOICES);
-    if (play.made >= play.known) {
-        choices[play.made].chosen = 0;
-        choices[play.made].options = options;
-    }
-    assert_int_equal(choices[play.made].options, options);
-    return choices[play.made++].chosen;
 }
 
 /* Which player takes the next step; -1: none can any more. */
@@ -526,19 +507,7 @@ static void play_begins(void)
     play.on_stage = 0;
     play.lock_holder = -1;
     play.now_ns = 1000000000;
-    play.made = play.preemptions = play.steps = 0;
-}
-
-/* Prescribes the next play: another choice at the last place that has one. False: all were played. */
-static bool next_play(void)
-{
-    while (play.made && choices[play.made - 1].chosen + 1 == choices[play.made - 1].options)
-        play.made--;
-    if (!play.made)
-        return false;
-    choices[play.made - 1].chosen++;
-    play.known = play.made;
-    return true;
+    play.preemptions = play.steps = 0;
 }
 
 /*
@@ -552,7 +521,6 @@ static unsigned long schedule_all(unsigned preemptions, void (*begin)(void), voi
     if (!pristine.free_slot)
         pristine = reactor;
     play.allowed = preemptions;
-    play.known = 0;
     do {
         play_begins();
         begin();
@@ -561,7 +529,7 @@ static unsigned long schedule_all(unsigned preemptions, void (*begin)(void), voi
         swapcontext(&play.director, &players[0].context);
         check();
         plays++;
-    } while (next_play());
+    } while (choices_next());
     return plays;
 }
 

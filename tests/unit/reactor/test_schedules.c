@@ -231,7 +231,7 @@ static void everybody_is_done(void)
 {
     for (int i = 0; i < PLAYERS; i++)
         if (players[i].there && players[i].main != reactor_background_main && !players[i].over)
-            fail_msg("player %d waits for ever, after %u choices", i, play.made);
+            fail_msg("player %d waits for ever, after %u choices", i, choices.made);
     for (int i = 0; i < FDS; i++)
         if (descriptors[i].there && FIRST_FD + i == one.source.fd)
             assert_int_equal(descriptors[i].count, 0);
