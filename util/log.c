@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log.c - see log.h. The environment is read once, when the library is loaded. */
+#include "util/descriptor.h"
 #include "util/log.h"
 
 #include "util/clock.h"
@@ -85,14 +86,9 @@ static void read_words(const char *spec, bool aloud)
  */
 static int open_file(const char *path)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    const int fd = descriptor_raise(
+        open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
 
-    if (fd >= 0 && fd <= STDERR_FILENO) { /* a stream of the program's that is closed */
-        int low = fd;
-
-        fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        close(low);
-    }
     if (fd < 0)
         return errno;
     outlet_ = fd;

@@ -3,6 +3,7 @@
 #include "win32/files/plain.h"
 
 #include "reactor/reactor.h"
+#include "util/descriptor.h"
 #include "util/file_size.h"
 #include "util/linux_calls.h"
 
@@ -205,7 +206,7 @@ static int file_descriptor(struct win_file *file)
 {
     const struct plain_file *plain = win_file_room(file);
 
-    return fcntl(plain->fd, F_DUPFD_CLOEXEC, 3);
+    return descriptor_copy(plain->fd);
 }
 
 static DWORD file_type(struct win_file *file)

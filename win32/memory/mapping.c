@@ -12,6 +12,7 @@
 #include "winobj/handles/handle.h"
 #include "win32/names/names.h"
 
+#include "util/descriptor.h"
 #include "util/file_size.h"
 #include "util/list.h"
 #include "util/lock.h"
@@ -101,12 +102,7 @@ static DWORD mapping_carry(struct win_object *object, struct win_parcel *parcel)
         return ERROR_SUCCESS;
     if (mapping->name && strlen(mapping->name) >= sizeof(parcel->name))
         return ERROR_NOT_SUPPORTED;
-    fd = mapping->name ? another_user(mapping) : fcntl(mapping->fd, F_DUPFD_CLOEXEC, 3);
-    if (fd >= 0 && fd < 3) { /* keep it off the standard descriptors */
-        const int low = fd;
-        fd = fcntl(low, F_DUPFD_CLOEXEC, 3);
-        close(low);
-    }
+    fd = mapping->name ? descriptor_raise(another_user(mapping)) : descriptor_copy(mapping->fd);
     if (fd < 0)
         return errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
                                                   : ERROR_NOT_ENOUGH_MEMORY;

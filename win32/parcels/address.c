@@ -4,6 +4,8 @@
 
 #include "win32/names/names.h"
 
+#include "util/descriptor.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +71,7 @@ static int lock_directory(void)
 static void remove_stale(int directory)
 {
     char prefix[48];
-    const int copy = fcntl(directory, F_DUPFD_CLOEXEC, 3);
+    const int copy = descriptor_copy(directory);
     DIR *entries = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry;
 

@@ -2,8 +2,9 @@
 /* message.c - packets with a descriptor (message.h). */
 #include "win32/parcels/message.h"
 
+#include "util/descriptor.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -54,18 +55,6 @@ static void keep_first(struct msghdr *message, int *fd)
     }
 }
 
-/* 0 to 2 are the standard ones. 0 or a negative errno; then it is closed. */
-static int raise_descriptor(int *fd)
-{
-    const int low = *fd;
-
-    if (low < 0 || low > 2)
-        return 0;
-    *fd = fcntl(low, F_DUPFD_CLOEXEC, 3);
-    close(low);
-    return *fd < 0 ? -errno : 0;
-}
-
 int parcel_receive(int socket, void *packet, size_t octets, int *fd)
 {
     struct iovec data = { packet, octets };
@@ -89,8 +78,8 @@ int parcel_receive(int socket, void *packet, size_t octets, int *fd)
         error = -EPROTO;
     else if ((message.msg_flags & MSG_CTRUNC) && *fd < 0)
         error = -EMFILE;
-    if (!error)
-        error = raise_descriptor(fd);
+    if (!error && *fd >= 0 && (*fd = descriptor_raise(*fd)) < 0)
+        error = -errno;
     if (error && *fd >= 0) {
         close(*fd);
         *fd = -1;

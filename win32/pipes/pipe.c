@@ -4,8 +4,9 @@
 
 #include "winobj/status.h"
 
+#include "util/descriptor.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -125,7 +126,7 @@ static int io_descriptor(struct win_file *file)
 
     lock_acquire(&pipe->lock);
     if (!pipe->message && !pipe_check_locked(pipe)) {
-        fd = fcntl(pipe->channel->source.fd, F_DUPFD_CLOEXEC, 3);
+        fd = descriptor_copy(pipe->channel->source.fd);
         error = errno;
     }
     lock_release(&pipe->lock);

@@ -8,6 +8,8 @@
 
 #include "win32/names/names.h"
 
+#include "util/descriptor.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +19,7 @@
 
 static void empty(int folder)
 {
-    int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    int copy = descriptor_copy(folder);
     DIR *files = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry;
 

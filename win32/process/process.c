@@ -7,11 +7,11 @@
 
 #include "reactor/reactor.h"
 #include "util/clock.h"
+#include "util/descriptor.h"
 #include "util/linux_calls.h"
 #include "util/lock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -157,7 +157,7 @@ static DWORD process_carry(struct win_object *object, struct win_parcel *parcel)
 
     if (!parcel)
         return ERROR_SUCCESS;
-    if ((parcel->fd = fcntl(win_process_pidfd(process), F_DUPFD_CLOEXEC, 3)) < 0)
+    if ((parcel->fd = descriptor_copy(win_process_pidfd(process))) < 0)
         return ERROR_TOO_MANY_OPEN_FILES;
     parcel->kind = WIN_PARCEL_PROCESS;
     parcel->numbers[0] = process->id;

@@ -4,6 +4,7 @@
 
 #include "winobj/fork.h"
 
+#include "util/descriptor.h"
 #include "util/lock.h"
 
 #include <errno.h>
@@ -140,19 +141,16 @@ static _Noreturn void become(const struct win_suspended_start *start, int gate)
 /* A gate above the standard descriptors. An errno. */
 static int gate_open(int ends[2])
 {
-    int low[2], error = 0;
+    int error = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ? errno : 0;
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low))
-        return errno;
-    for (int i = 0; i < 2; i++) {
-        ends[i] = error ? -1 : fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-        if (ends[i] < 0 && !error)
-            error = errno;
-    }
+    if (error)
+        return error;
     for (int i = 0; i < 2; i++)
-        close(low[i]);
-    if (error && ends[0] >= 0)
-        close(ends[0]);
+        if ((ends[i] = descriptor_raise(ends[i])) < 0)
+            error = errno;
+    for (int i = 0; i < 2 && error; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
     return error;
 }
 

@@ -6,8 +6,9 @@
 
 #include "winobj/handles/descriptor.h"
 
+#include "util/descriptor.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ static DWORD io_carry(struct win_file *file, struct win_parcel *parcel)
 
     if (socket->fd < 3)
         return ERROR_NOT_SUPPORTED;
-    if ((parcel->fd = fcntl(socket->fd, F_DUPFD_CLOEXEC, 3)) < 0)
+    if ((parcel->fd = descriptor_copy(socket->fd)) < 0)
         return errno == EMFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_INVALID_HANDLE;
     win_blocked_share(socket->fd);
     parcel->kind = WIN_PARCEL_SOCKET;

@@ -12,6 +12,7 @@
 #include "win32/spawn/startup.h"
 #include "win32/process/suspended.h"
 
+#include "util/descriptor.h"
 #include "util/linux_calls.h"
 
 #include <errno.h>
@@ -61,11 +62,7 @@ static DWORD take_standard(HANDLE handle, int *fd)
     DWORD error = ERROR_SUCCESS;
 
     if (!handle || handle == INVALID_HANDLE_VALUE) {
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-        *fd = null < 0 ? -1 : fcntl(null, F_DUPFD_CLOEXEC, 3);
-        if (null >= 0)
-            close(null);
+        *fd = descriptor_raise(open("/dev/null", O_RDWR | O_CLOEXEC));
         return *fd < 0 ? files_error(errno) : ERROR_SUCCESS;
     }
     if (!(file = win_file_pin(handle)))

@@ -6,6 +6,7 @@
 #include "winobj/handles/descriptor.h"
 
 #include "reactor/reactor.h"
+#include "util/descriptor.h"
 #include "util/held_signal.h"
 #include "util/list.h"
 #include "util/lock.h"
@@ -162,18 +163,6 @@ static bool numbers_are_free(const struct win_inheritance *in)
     return true;
 }
 
-/* The descriptor, or a copy in its place: 0 to 2 are the new process's standard ones. -1 with errno. */
-static int above_standard(int fd)
-{
-    int copy;
-
-    if (fd < 0 || fd > 2)
-        return fd;
-    copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    close(fd);
-    return copy;
-}
-
 static DWORD error_of(int error)
 {
     switch (error) {
@@ -192,7 +181,7 @@ static int pipe_open(int ends[2])
     if (error)
         return error;
     for (int i = 0; i < 2; i++)
-        if ((ends[i] = above_standard(ends[i])) < 0)
+        if ((ends[i] = descriptor_raise(ends[i])) < 0)
             error = errno;
     for (int i = 0; i < 2 && error; i++)
         if (ends[i] >= 0)
@@ -258,7 +247,7 @@ static DWORD write_file(struct win_inheritance *in)
     struct held_signal sigxfsz; /* of a limit for files: RLIMIT_FSIZE */
     bool written;
 
-    if ((in->file = above_standard(memfd_create("inherited", MFD_CLOEXEC))) < 0)
+    if ((in->file = descriptor_raise(memfd_create("inherited", MFD_CLOEXEC))) < 0)
         return error_of(errno);
     errno = 0;
     held_signal_begin(&sigxfsz, SIGXFSZ);

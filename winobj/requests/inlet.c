@@ -5,6 +5,7 @@
 #include "winobj/fork.h"
 
 #include "reactor/reactor.h"
+#include "util/descriptor.h"
 #include "util/lock.h"
 #include "util/log.h"
 
@@ -60,20 +61,6 @@ static DWORD error_of(int error)
     }
 }
 
-/* The descriptor, or a copy in its place: 0 to 2 are the standard ones. -1 with errno. */
-static int above_standard(int fd)
-{
-    int copy, error;
-
-    if (fd < 0 || fd > 2)
-        return fd;
-    copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    error = errno;
-    close(fd);
-    errno = error;
-    return copy;
-}
-
 /* An errno. */
 static int pipe_open(int ends[2])
 {
@@ -82,7 +69,7 @@ static int pipe_open(int ends[2])
     if (error)
         return error;
     for (int i = 0; i < 2; i++)
-        if ((ends[i] = above_standard(ends[i])) < 0)
+        if ((ends[i] = descriptor_raise(ends[i])) < 0)
             error = errno;
     for (int i = 0; i < 2 && error; i++)
         if (ends[i] >= 0)
@@ -179,7 +166,7 @@ void win_inlet_taken(struct win_inlet *inlet)
 
 int win_inlet_writer(const struct win_inlet *inlet)
 {
-    return fcntl(inlet->writer, F_DUPFD_CLOEXEC, 3);
+    return descriptor_copy(inlet->writer);
 }
 
 bool win_inlet_is_mine(const struct win_inlet *inlet, int writer)

@@ -7,6 +7,7 @@
 
 #include "reactor/reactor.h"
 #include "util/clock.h"
+#include "util/descriptor.h"
 #include "util/held_signal.h"
 #include "util/log.h"
 
@@ -55,7 +56,7 @@ static DWORD remote_carry(struct win_object *object, struct win_parcel *parcel)
 
     if (!parcel)
         return ERROR_SUCCESS;
-    if ((copy = fcntl(remote->writer, F_DUPFD_CLOEXEC, 3)) < 0)
+    if ((copy = descriptor_copy(remote->writer)) < 0)
         return ERROR_TOO_MANY_OPEN_FILES;
     win_port_carry(parcel, copy, remote->owner, remote->port);
     return ERROR_SUCCESS;
