@@ -19,8 +19,7 @@
 #include <unistd.h>
 
 enum {
-    FULL_MS = 5000, /* the owner reads whatever its program does, unless it is stopped */
-    LOOK_MS = 100,
+    FULL_MS = 5000 /* the owner reads whatever its program does, unless it is stopped */
 };
 
 /* Of a parcel's numbers. */
@@ -152,11 +151,13 @@ static int write_record(int writer, const struct win_inlet_record *record)
 static bool await_room(int writer, uint64_t until_ms)
 {
     struct pollfd room = { .fd = writer, .events = POLLOUT };
+    const uint64_t now_ms = clock_now_ms(), left_ms = until_ms > now_ms ? until_ms - now_ms : 0;
 
-    if (clock_now_ms() >= until_ms)
+    if (!left_ms)
         return false;
     reactor_leave(); /* what this process reads itself goes on: two may post to each other */
-    poll(&room, 1, LOOK_MS);
+    ppoll(&room, 1,
+        &(struct timespec){ (time_t)(left_ms / 1000), (long)(left_ms % 1000) * 1000000 }, NULL);
     return true;
 }
 
