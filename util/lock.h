@@ -138,6 +138,20 @@ static inline bool lock_try(struct lock *lock)
     return true;
 }
 
+/* One more wants the lock: it is taken if nobody else did. */
+static inline bool lock_count_(struct lock *lock)
+{
+    return __builtin_expect(
+        atomic_fetch_add_explicit(&lock->word, 1, memory_order_acquire) == LOCK_FREE, 1);
+}
+
+/* One less: it is free if nobody else wants it. */
+static inline bool lock_discount_(struct lock *lock)
+{
+    return __builtin_expect(
+        (int32_t)(atomic_fetch_sub_explicit(&lock->word, 1, memory_order_release) - 1) < 0, 1);
+}
+
 /*
  * lock_acquire_quick - takes the lock if it is free. False: it is not, and the caller must go on to lock_acquire, since
  * the word already counts it. For hot functions that call a slow form of themselves then and want no call in-line.
@@ -145,8 +159,7 @@ static inline bool lock_try(struct lock *lock)
 static inline bool lock_acquire_quick(struct lock *lock)
 {
     lock_debug_check(lock);
-    if (__builtin_expect(
-            atomic_fetch_add_explicit(&lock->word, 1, memory_order_acquire) != LOCK_FREE, 0))
+    if (!lock_count_(lock))
         return false;
     lock_debug_taken(lock);
     return true;
@@ -155,8 +168,7 @@ static inline bool lock_acquire_quick(struct lock *lock)
 static inline void lock_acquire(struct lock *lock)
 {
     lock_debug_check(lock);
-    if (__builtin_expect(
-            atomic_fetch_add_explicit(&lock->word, 1, memory_order_acquire) != LOCK_FREE, 0))
+    if (!lock_count_(lock))
         lock_sleep_(lock);
     lock_debug_taken(lock);
 }
@@ -167,8 +179,7 @@ static inline void lock_acquire(struct lock *lock)
 static inline bool lock_release_quick(struct lock *lock)
 {
     lock_debug_dropped(lock);
-    return __builtin_expect(
-        (int32_t)(atomic_fetch_sub_explicit(&lock->word, 1, memory_order_release) - 1) < 0, 1);
+    return lock_discount_(lock);
 }
 
 static inline void lock_release(struct lock *lock)
@@ -183,13 +194,13 @@ static inline void lock_release(struct lock *lock)
  */
 static inline void lock_hold(struct lock *lock)
 {
-    if (atomic_fetch_add_explicit(&lock->word, 1, memory_order_acquire) != LOCK_FREE)
+    if (!lock_count_(lock))
         lock_sleep_(lock);
 }
 
 static inline void lock_drop(struct lock *lock)
 {
-    if ((int32_t)(atomic_fetch_sub_explicit(&lock->word, 1, memory_order_release) - 1) >= 0)
+    if (!lock_discount_(lock))
         lock_release_rest(lock);
 }
 
