@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -373,6 +374,48 @@ static void a_fork_leaves_the_parent_alone(void **state)
     pair_close(&pair);
 }
 
+/* rdma_create_id(3): an id without a channel of the program's waits for its events by itself. */
+static void a_synchronous_call_does_not_wait_where_its_channel_does_not(void **state)
+{
+    struct rdma_conn_param param = { .retry_count = 7 };
+    struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
+        .cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 } };
+    struct sockaddr_storage address;
+    struct rdma_cm_id *id;
+    int never_answers = raw_listen(&address);
+
+    (void)state;
+    assert_int_equal(srd_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0);
+    assert_int_equal(srd_resolve_addr(id, NULL, (struct sockaddr *)&address, DEADLINE_MS), 0);
+    assert_int_equal(srd_resolve_route(id, DEADLINE_MS), 0);
+    assert_int_equal(srd_create_id_qp(id, NULL, &init), 0);
+    assert_int_equal(fcntl(id->channel->fd, F_SETFL, O_NONBLOCK), 0);
+    errno = 0;
+    assert_int_equal(srd_connect(id, &param), -1);
+    assert_int_equal(errno, EAGAIN);
+    srd_destroy_id_qp(id);
+    assert_int_equal(srd_destroy_id(id), 0);
+    close(never_answers);
+}
+
+static void all_devices_have_a_context(void **state)
+{
+    int count = -1, devices = -1;
+    struct ibv_device **list = srd_get_device_list(&devices);
+    struct ibv_context **contexts = srd_get_devices(&count);
+
+    (void)state;
+    assert_non_null(contexts);
+    assert_int_equal(count, devices);
+    for (int i = 0; i < count; i++)
+        assert_ptr_equal(contexts[i]->device, list[i]);
+    assert_null(contexts[count]);
+    srd_free_devices(contexts);
+    srd_free_device_list(list);
+    assert_non_null(contexts = srd_get_devices(NULL));
+    srd_free_devices(contexts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +429,8 @@ int main(void)
         cmocka_unit_test(migration_takes_queued_events_along),
         cmocka_unit_test(a_queue_pair_on_the_id_is_moved_by_itself),
         cmocka_unit_test(two_connections_on_one_queue_both_move),
+        cmocka_unit_test(a_synchronous_call_does_not_wait_where_its_channel_does_not),
+        cmocka_unit_test(all_devices_have_a_context),
         cmocka_unit_test(a_fork_leaves_the_parent_alone),
     };
 

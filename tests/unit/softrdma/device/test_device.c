@@ -99,6 +99,10 @@ static void a_device_has_a_vendor_and_a_port(void **state)
     assert_int_equal(attr.orig_attr.vendor_part_id, 1);
     assert_int_equal(attr.orig_attr.phys_port_cnt, 1);
     assert_int_equal(attr.phys_port_cnt_ex, 1);
+    /* of an older library, whose structure is shorter than anything that it has asked for */
+    assert_int_equal(
+        verbs_get_ctx(context)->query_device_ex(context, NULL, &attr, sizeof(attr.orig_attr) - 1),
+        EINVAL);
     assert_int_equal(srd_close_device(context), 0);
 }
 
