@@ -371,6 +371,7 @@ static void test_what_is_refused(void **state)
 {
     STARTUPINFOEXA startup = { .StartupInfo.cb = sizeof(startup) };
     HANDLE event = checked(CreateEventA(NULL, TRUE, FALSE, NULL)), made, pipe;
+    HANDLE list[2] = { checked(CreateEventA(&inherited, TRUE, FALSE, NULL)), event };
     HANDLE timer = checked(CreateWaitableTimerA(NULL, TRUE, NULL));
     char command[] = "name set 4", memory[200];
     PROCESS_INFORMATION process;
@@ -390,10 +391,10 @@ static void test_what_is_refused(void **state)
     startup.lpAttributeList = (LPPROC_THREAD_ATTRIBUTE_LIST)memory;
     assert_true(InitializeProcThreadAttributeList(startup.lpAttributeList, 1, 0, &size));
     assert_true(UpdateProcThreadAttribute(startup.lpAttributeList, 0,
-        PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &event, sizeof(event), NULL, NULL));
+        PROC_THREAD_ATTRIBUTE_HANDLE_LIST, list, sizeof(list), NULL, NULL));
     assert_fails(CreateProcessA(self, command, NULL, NULL, TRUE, EXTENDED_STARTUPINFO_PRESENT, NULL,
                      NULL, &startup.StartupInfo, &process),
-        SPEC_ERROR_INVALID_PARAMETER); /* the event has not the flag */
+        SPEC_ERROR_INVALID_PARAMETER); /* the second event has not the flag */
     assert_fails(CreateProcessA(self, command, NULL, NULL, FALSE, EXTENDED_STARTUPINFO_PRESENT,
                      NULL, NULL, &startup.StartupInfo, &process),
         SPEC_ERROR_INVALID_PARAMETER);
@@ -410,7 +411,7 @@ static void test_what_is_refused(void **state)
         SPEC_ERROR_NOT_SUPPORTED); /* it listens */
     assert_true(CloseHandle(pipe));
     assert_true(CloseHandle(timer));
-    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(list[0]) && CloseHandle(event));
 }
 
 /* A program in between that knows nothing of handles hands them on. */

@@ -167,6 +167,17 @@ static void an_empty_message_is_no_work_done(void **state)
     assert_null(allocated);
 }
 
+static void a_message_has_to_fit_with_its_end(void **state)
+{
+    char text[8];
+
+    (void)state;
+    assert_fails(FormatMessageA(FORMAT_MESSAGE_FROM_STRING, "abcd", 0, 0, text, 4, NULL),
+        SPEC_ERROR_INSUFFICIENT_BUFFER);
+    assert_int_equal(FormatMessageA(FORMAT_MESSAGE_FROM_STRING, "abcd", 0, 0, text, 5, NULL), 4);
+    assert_string_equal(text, "abcd");
+}
+
 #ifndef _WIN32 /* how many octets a character has is the code page's */
 static void a_width_counts_characters(void **state)
 {
@@ -321,6 +332,7 @@ int main(void)
         cmocka_unit_test(escapes_become_what_windows_makes_of_them),
         cmocka_unit_test(lines_are_as_long_as_the_width_says),
         cmocka_unit_test(an_empty_message_is_no_work_done),
+        cmocka_unit_test(a_message_has_to_fit_with_its_end),
 #ifndef _WIN32 /* code pages; Wine has no words for some */
         cmocka_unit_test(a_width_counts_characters),
         cmocka_unit_test(every_code_has_words),
