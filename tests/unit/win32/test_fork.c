@@ -661,6 +661,34 @@ static void test_fork_files(void **state)
     free(octets);
 }
 
+/* A request is the parent's: in the child the file waits for nothing. */
+static void test_fork_while_a_request_is_pending(void **state)
+{
+    const char *name = own_name("\\\\.\\pipe\\ndspi-fork");
+    HANDLE server = CreateNamedPipeA(
+        name, PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED, PIPE_TYPE_BYTE, 1, 512, 512, 0, NULL);
+    HANDLE client =
+        CreateFileA(name, GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
+    OVERLAPPED reading = { 0 };
+    pid_t child;
+    char octet;
+    DWORD done;
+
+    (void)state;
+    assert_false(ReadFile(server, &octet, 1, NULL, &reading));
+    assert_win_error(SPEC_ERROR_IO_PENDING);
+    assert_wait(WaitForSingleObject(server, 0), WAIT_TIMEOUT);
+    if (!(child = fork())) {
+        child_assert(WaitForSingleObject(server, 0) == WAIT_OBJECT_0);
+        _exit(0);
+    }
+    child_succeeds(child);
+    assert_wait(WaitForSingleObject(server, 0), WAIT_TIMEOUT);
+    assert_true(WriteFile(client, "x", 1, &done, NULL));
+    assert_wait(WaitForSingleObject(server, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(client) && CloseHandle(server));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -673,6 +701,7 @@ int main(void)
         cmocka_unit_test(test_fork_mappings),
         cmocka_unit_test(test_fork_console_handlers),
         cmocka_unit_test(test_fork_files),
+        cmocka_unit_test(test_fork_while_a_request_is_pending),
         cmocka_unit_test(test_fork_amid_calls),
         cmocka_unit_test(test_locked_heaps),
         cmocka_unit_test(test_fork_pool),
