@@ -34,6 +34,7 @@ static void test_ndstat_tells_damaged_files(void **state)
         HEAD ADAPTER "terminate 1 1\nend\n",              /* a number less */
         HEAD "adapter dev0 256 2 5 0\nend\n",             /* no port */
         HEAD "adapter dev0 1 4 5 0\nend\n",               /* no version */
+        HEAD "adapter dev0 1 0 5 0\nend\n",               /* the same */
         HEAD "adapter dev0 1 2 5\nend\n",                 /* no serial */
         HEAD "adapter dev0 1 2 5 4294967296\nend\n",      /* none either */
         HEAD "adapter\nend\n",

@@ -208,6 +208,19 @@ static void test_limits_found_in_a_shortage_do_not_last(void **state)
     expect_usual();
 }
 
+/* A process without descriptors learns nothing of the device: no smaller object needs fewer of them. */
+static void test_no_descriptor_for_deep_objects_is_no_limit(void **state)
+{
+    int *const calls[] = { &fails.create_cq, &fails.create_srq, &fails.create_qp };
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        tear_down(state);
+        set_up(state);
+        fails.above = 1024;
+        expect_failure(calls[i], EMFILE, INSUFFICIENT_RESOURCES);
+    }
+}
+
 /* A program has one for its Sends and one for its Receives. */
 static void test_two_of_the_deepest_completion_queues_exist_together(void **state)
 {
@@ -251,6 +264,7 @@ int main(void)
         TEST(test_open_fails_where_nothing_can_be_made),
         TEST(test_open_fails_without_connection_manager_for_want_of_descriptors),
         TEST(test_limits_found_in_a_shortage_do_not_last),
+        TEST(test_no_descriptor_for_deep_objects_is_no_limit),
         TEST(test_two_of_the_deepest_completion_queues_exist_together),
         TEST(test_a_device_without_shared_receive_queues_is_none_that_is_short),
     };
