@@ -37,16 +37,25 @@ enum smb2_dialect { SMB2_3_0 = 0x0300, SMB2_3_0_2 = 0x0302, SMB2_3_1_1 = 0x0311 
 enum smb2_command {
     SMB2_NEGOTIATE = 0,
     SMB2_SESSION_SETUP = 1,
+    SMB2_LOGOFF = 2,
     SMB2_TREE_CONNECT = 3,
+    SMB2_TREE_DISCONNECT = 4,
     SMB2_CREATE = 5,
     SMB2_CLOSE = 6,
+    SMB2_FLUSH = 7,
     SMB2_READ = 8,
-    SMB2_WRITE = 9
+    SMB2_WRITE = 9,
+    SMB2_CANCEL = 12,
+    SMB2_ECHO = 13,
+    SMB2_QUERY_DIRECTORY = 14,
+    SMB2_QUERY_INFO = 16,
+    SMB2_SET_INFO = 17
 };
 
 enum smb2_header_flags {
     SMB2_FLAG_RESPONSE = 1,
-    SMB2_FLAG_ASYNC = 2, /* the header has no tree */
+    SMB2_FLAG_ASYNC = 2,   /* the header has no tree */
+    SMB2_FLAG_RELATED = 4, /* in a compound: session, tree and file are those of the one before */
     SMB2_FLAG_SIGNED = 8
 };
 
@@ -56,12 +65,13 @@ struct smb2_header {
     uint16_t command; /* enum smb2_command */
     uint16_t credits; /* asked for, or granted */
     uint32_t flags;
+    uint32_t next; /* where the next message of a compound begins; 0: none follows */
     uint64_t id;
     uint32_t tree;
     uint64_t session;
 };
 
-/* A request: what of it is not data. */
+/* A request, or an answer: what of it is not data. */
 struct smb2_request {
     uint8_t octets[SMB2_HEADER + 64 + 2 * SMB2_NAME_MOST + SMB2_TOKEN_MOST];
     uint32_t length;

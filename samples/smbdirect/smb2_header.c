@@ -15,6 +15,7 @@ void smb2_put_header(struct smb2_request *request, const struct smb2_header *hea
     memcpy(at, protocol, sizeof(protocol));
     put16(at + 4, SMB2_HEADER);
     put16(at + 6, header->charge);
+    put32(at + 8, header->status);
     put16(at + 12, header->command);
     put16(at + 14, header->credits);
     put32(at + 16, header->flags);
@@ -33,6 +34,7 @@ bool smb2_get_header(const uint8_t *message, uint32_t length, struct smb2_header
     header->command = get16(message + 12);
     header->credits = get16(message + 14);
     header->flags = get32(message + 16);
+    header->next = get32(message + 20);
     header->id = get64(message + 24);
     header->tree = header->flags & SMB2_FLAG_ASYNC ? 0 : get32(message + 36);
     header->session = get64(message + 40);

@@ -3,7 +3,7 @@
  * smb2_ntlm.c - NTLMSSP, version 2 of its answer. Source: [MS-NLMP] 2.2.1 (messages), 2.2.2.1 (the server's pairs),
  * 3.3.2 (the answer), 3.2.5.1.2 (what a guest sends).
  */
-#include "smb2.h"
+#include "smb2_ntlm.h"
 #include "smb2_octets.h"
 
 #include <locale.h>
@@ -12,36 +12,22 @@
 #include <string.h>
 #include <wctype.h>
 
-enum { BEGIN = 1, CHALLENGE = 2, ANSWER = 3 };
+enum { FIXED_ANSWER = 28, INFO_MOST = 1024, NAME_UNITS = SMB2_NTLM_NAME / 2 };
 enum {
-    BEGIN_LENGTH = 32,
-    CHALLENGE_LENGTH = 48,
     ANSWER_LENGTH =
         72, /* without its code of integrity, which only servers want that were told of it */
-    MESSAGE_FLAGS = 20 /* where a challenge has them */
+    BEGIN_LENGTH = 32
 };
-enum {
-    UNICODE = 0x1,
-    REQUEST_TARGET = 0x4,
-    SIGN = 0x10,
-    NTLM = 0x200,
-    ANONYMOUS = 0x800,
-    ALWAYS_SIGN = 0x8000,
-    EXTENDED_SECURITY = 0x80000,
-    KEY_128 = 0x20000000
-};
-enum { PAIR_END = 0, PAIR_TIME = 7 };
-enum { PROOF = 16, FIXED_ANSWER = 28, INFO_MOST = 1024, NAME_UNITS = 256 };
 
-static const uint8_t mark[8] = "NTLMSSP";
-static const uint32_t offered =
-    UNICODE | REQUEST_TARGET | SIGN | NTLM | ALWAYS_SIGN | EXTENDED_SECURITY | KEY_128;
+static const uint8_t mark[8] = NTLM_MARK;
+static const uint32_t offered = NTLM_UNICODE | NTLM_REQUEST_TARGET | NTLM_SIGN | NTLM_NTLM |
+                                NTLM_ALWAYS_SIGN | NTLM_EXTENDED_SECURITY | NTLM_KEY_128;
 
 uint16_t smb2_ntlm_begin(uint8_t *token)
 {
     memset(token, 0, BEGIN_LENGTH);
     memcpy(token, mark, sizeof(mark));
-    put32(token + 8, BEGIN);
+    put32(token + 8, NTLM_BEGIN);
     put32(token + 12, offered);
     return BEGIN_LENGTH;
 }
@@ -62,11 +48,11 @@ static bool get_pairs(struct challenge *challenge)
         const uint8_t *pair = challenge->info + at;
         uint16_t length = get16(pair + 2);
 
-        if (get16(pair) == PAIR_END)
+        if (get16(pair) == NTLM_PAIR_END)
             return true;
         if (length > challenge->info_length - at - 4)
             return false;
-        if (get16(pair) == PAIR_TIME && length == 8) {
+        if (get16(pair) == NTLM_PAIR_TIME && length == 8) {
             challenge->timed = true;
             challenge->time = get64(pair + 4);
         }
@@ -80,8 +66,8 @@ static bool get_challenge(const uint8_t *token, uint32_t length, struct challeng
     uint32_t offset;
 
     memset(challenge, 0, sizeof(*challenge));
-    if (length < CHALLENGE_LENGTH || memcmp(token, mark, sizeof(mark)) != 0 ||
-        get32(token + 8) != CHALLENGE || !(get32(token + MESSAGE_FLAGS) & UNICODE))
+    if (length < NTLM_CHALLENGE_LENGTH || memcmp(token, mark, sizeof(mark)) != 0 ||
+        get32(token + 8) != NTLM_CHALLENGE || !(get32(token + NTLM_CHALLENGE_FLAGS) & NTLM_UNICODE))
         return false;
     challenge->octets = token + 24;
     challenge->info_length = get16(token + 40);
@@ -93,57 +79,68 @@ static bool get_challenge(const uint8_t *token, uint32_t length, struct challeng
     return get_pairs(challenge);
 }
 
-/* What is known of a user by its password, name and domain. False: the login is too long, or no UTF-8. */
-static bool user_key(const struct smb2_login *login, uint8_t key[SMB2_SESSION_KEY])
+int smb2_ntlm_user(const char *user, uint8_t text[SMB2_NTLM_NAME])
 {
-    uint8_t text[2 * NAME_UNITS], hash[SMB2_SESSION_KEY];
     locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
-    struct hmac_md5_ctx hmac;
-    struct md4_ctx md4;
-    int length = smb2_utf16(login->password, text, NAME_UNITS);
+    int length = smb2_utf16(user, text, SMB2_NTLM_NAME / 2);
 
-    if (length >= 0) {
-        md4_init(&md4);
-        md4_update(&md4, (size_t)length, text);
-        md4_digest(&md4, sizeof(hash), hash);
-        length = smb2_utf16(login->user, text, NAME_UNITS);
-    }
-    if (length >= 0) {
-        for (int i = 0; locale && i < length; i += 2)
-            put16(text + i, (uint16_t)towupper_l(get16(text + i), locale));
-        hmac_md5_set_key(&hmac, sizeof(hash), hash);
-        hmac_md5_update(&hmac, (size_t)length, text);
-        length = smb2_utf16(login->domain, text, NAME_UNITS);
-    }
-    if (length >= 0) {
-        hmac_md5_update(&hmac, (size_t)length, text);
-        hmac_md5_digest(&hmac, SMB2_SESSION_KEY, key);
-    }
+    for (int i = 0; locale && i < length; i += 2)
+        put16(text + i, (uint16_t)towupper_l(get16(text + i), locale));
     if (locale)
         freelocale(locale);
-    return length >= 0;
+    return length;
+}
+
+bool smb2_ntlm_user_key(const struct smb2_login *login, const uint8_t *domain,
+    uint32_t domain_length, uint8_t key[SMB2_SESSION_KEY])
+{
+    uint8_t text[SMB2_NTLM_NAME], hash[SMB2_SESSION_KEY];
+    struct hmac_md5_ctx hmac;
+    struct md4_ctx md4;
+    int length = smb2_utf16(login->password, text, sizeof(text) / 2);
+
+    if (length < 0)
+        return false;
+    md4_init(&md4);
+    md4_update(&md4, (size_t)length, text);
+    md4_digest(&md4, sizeof(hash), hash);
+    length = smb2_ntlm_user(login->user, text);
+    if (length < 0)
+        return false;
+    hmac_md5_set_key(&hmac, sizeof(hash), hash);
+    hmac_md5_update(&hmac, (size_t)length, text);
+    hmac_md5_update(&hmac, domain_length, domain);
+    hmac_md5_digest(&hmac, SMB2_SESSION_KEY, key);
+    return true;
+}
+
+void smb2_ntlm_proof(uint8_t key[SMB2_SESSION_KEY], const uint8_t challenge[SMB2_NTLM_CHALLENGE],
+    const uint8_t *rest, uint32_t length, uint8_t proof[SMB2_NTLM_PROOF])
+{
+    struct hmac_md5_ctx hmac;
+
+    hmac_md5_set_key(&hmac, SMB2_SESSION_KEY, key);
+    hmac_md5_update(&hmac, SMB2_NTLM_CHALLENGE, challenge);
+    hmac_md5_update(&hmac, length, rest);
+    hmac_md5_digest(&hmac, SMB2_NTLM_PROOF, proof);
+    hmac_md5_update(&hmac, SMB2_NTLM_PROOF, proof);
+    hmac_md5_digest(&hmac, SMB2_SESSION_KEY, key);
 }
 
 /* The answer of a user, at a place of the token. key in: the user's; out: the session's. Returns its length. */
 static uint16_t put_answer(uint8_t *at, const struct challenge *challenge, uint64_t time,
     const uint8_t client_challenge[SMB2_NTLM_CHALLENGE], uint8_t key[SMB2_SESSION_KEY])
 {
-    uint8_t *signed_part = at + PROOF;
+    uint8_t *signed_part = at + SMB2_NTLM_PROOF;
     uint16_t length = (uint16_t)(FIXED_ANSWER + challenge->info_length + 4);
-    struct hmac_md5_ctx hmac;
 
     memset(signed_part, 0, length);
     signed_part[0] = signed_part[1] = 1; /* versions */
     put64(signed_part + 8, challenge->timed ? challenge->time : time);
     memcpy(signed_part + 16, client_challenge, SMB2_NTLM_CHALLENGE);
     memcpy(signed_part + FIXED_ANSWER, challenge->info, challenge->info_length);
-    hmac_md5_set_key(&hmac, SMB2_SESSION_KEY, key);
-    hmac_md5_update(&hmac, SMB2_NTLM_CHALLENGE, challenge->octets);
-    hmac_md5_update(&hmac, length, signed_part);
-    hmac_md5_digest(&hmac, PROOF, at);
-    hmac_md5_update(&hmac, PROOF, at);
-    hmac_md5_digest(&hmac, SMB2_SESSION_KEY, key);
-    return (uint16_t)(PROOF + length);
+    smb2_ntlm_proof(key, challenge->octets, signed_part, length, at);
+    return (uint16_t)(SMB2_NTLM_PROOF + length);
 }
 
 /* A part of the token behind what it has so far. place in: of its length, again, and of its offset */
@@ -169,12 +166,12 @@ int smb2_ntlm_answer(const uint8_t *challenge_token, uint32_t length,
         return 0;
     memset(token, 0, SMB2_TOKEN_MOST);
     memcpy(token, mark, sizeof(mark));
-    put32(token + 8, ANSWER);
-    put32(token + 60, offered | (login->user ? 0 : ANONYMOUS));
+    put32(token + 8, NTLM_ANSWER);
+    put32(token + 60, offered | (login->user ? 0 : NTLM_ANONYMOUS));
     if (login->user) {
-        if (!user_key(login, key))
-            return -1;
         domain = smb2_utf16(login->domain, token + end, NAME_UNITS);
+        if (domain < 0 || !smb2_ntlm_user_key(login, token + end, (uint32_t)domain, key))
+            return -1;
         user = smb2_utf16(login->user, token + end + domain, NAME_UNITS);
         /* Version 2 has nothing in the older answer's place but zeros. */
         old = 24;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "smb2.h"
+#include "smb2_server.h"
 #include "smb2_octets.h"
 
 #include <string.h>
@@ -44,4 +44,43 @@ int smb2_utf16(const char *text, uint8_t *to, uint32_t most)
         put16(to + 2 * units++, (uint16_t)character);
     }
     return (int)(2 * units);
+}
+
+/* One code unit of the text, or a pair of them; at out: behind it. -1: no UTF-16. */
+static int32_t next_unit(const uint8_t **at, const uint8_t *end)
+{
+    int32_t unit = get16(*at), other;
+
+    *at += 2;
+    if (unit < 0xd800 || unit >= 0xe000)
+        return unit;
+    if (unit >= 0xdc00 || *at == end)
+        return -1;
+    other = get16(*at);
+    if (other < 0xdc00 || other >= 0xe000)
+        return -1;
+    *at += 2;
+    return 0x10000 + ((unit - 0xd800) << 10) + (other - 0xdc00);
+}
+
+int smb2_utf8(const uint8_t *text, uint32_t length, char *to, uint32_t size)
+{
+    static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
+    const uint8_t *at = text, *end = text + length;
+    uint32_t octets = 0;
+
+    if (length % 2 || !size)
+        return -1;
+    while (at < end) {
+        int32_t character = next_unit(&at, end);
+        unsigned more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+
+        if (character <= 0 || more + 1 >= size - octets)
+            return -1;
+        to[octets++] = (char)(first[more] | character >> (6 * more));
+        while (more--)
+            to[octets++] = (char)(0x80 | (character >> (6 * more) & 0x3f));
+    }
+    to[octets] = '\0';
+    return (int)octets;
 }
