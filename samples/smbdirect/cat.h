@@ -6,6 +6,7 @@
 #ifndef CAT_H
 #define CAT_H
 
+#include "cat_login.h"
 #include "copy_host.h"
 #include "smb2.h"
 #include "smbd.h"
@@ -27,17 +28,6 @@ struct cat_url {
 
 /* NULL, or what is wrong. Percent and two digits are an octet. */
 const char *cat_url_parse(const char *text, struct cat_url *url);
-
-/* ---- cat_login.c ---- */
-
-/* A file of lines "username=", "password=", "domain=", as mount.cifs has them. */
-struct cat_login {
-    char memory[1024];
-    struct smb2_login login;
-};
-
-/* False: it cannot be read, or has no user; says so. */
-bool cat_login_read(const char *file, struct cat_login *login);
 
 /* ---- the connection: cat_client.c ---- */
 

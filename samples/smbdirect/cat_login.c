@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cat.h"
+#include "cat_login.h"
+#include "copy_host.h"
 
 #include <errno.h>
 #include <string.h>

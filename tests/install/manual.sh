@@ -69,7 +69,8 @@ while read -r name option; do
     [ -e "$work/bin/$name" ] || continue
     [[ $'\n'${options[$name]}$'\n' == *$'\n'"$option"$'\n'* ]] ||
         wrong "the sources tell of \"$name $option\": no such option"
-done < <(cd "$root" && grep -rhoE '\b(nd[a-z0-9]+|ndspi-wine|smbdc(opy|at)|softrdma-run) --?[a-zA-Z][a-zA-Z_-]*' \
+done < <(cd "$root" &&
+    grep -rhoE '\b(nd[a-z0-9]+|ndspi-wine|smbd(copy|cat|serve)|softrdma-run) --?[a-zA-Z][a-zA-Z_-]*' \
     README.md docs samples tools wine ndspi ndk softrdma win32 winobj util \
     --include='*.md' --include='*.[ch1-9]' --include='*.cpp' | sort -u)
 exit $bad

@@ -77,8 +77,8 @@ foreach(program ndspi ${alone})
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endforeach()
 foreach(program ndadapterinfo ndstat ndmpirun ndring ndhalo ndalltoall ndlatency ndpingpong nd1pingpong ndrpingpong
-        ndcat smbdcat smbdcopy ndk_host ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw
-        nd_connect)
+        ndcat smbdcat smbdcopy smbdserve ndk_host ndperf nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat
+        nd_read_bw nd_connect)
     install(CODE "file(CREATE_LINK ndinfo
         \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${completions}/${program}\" SYMBOLIC)")
 endforeach()

@@ -151,6 +151,20 @@ _smbdcat()
     fi
 }
 
+_smbdserve()
+{
+    local current=$2
+    case $3 in
+    -a|--authentication) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -s|--share) return ;;
+    esac
+    if [[ $current == -* ]]; then
+        _ndspi_words "-a --authentication -s --share -V --version -h --help" "$current"
+    else
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    fi
+}
+
 _smbdcopy()
 {
     local current=$2
@@ -191,4 +205,5 @@ complete -o filenames -F _ndperf ndperf nd_send_lat nd_send_bw nd_write_lat nd_w
     nd_connect
 complete -o filenames -F _smbdcat smbdcat
 complete -o filenames -F _smbdcopy smbdcopy
+complete -o filenames -F _smbdserve smbdserve
 complete -o filenames -F _ndk_host ndk_host
