@@ -78,14 +78,17 @@ static bool is_known(uint16_t command)
 static uint32_t check(const struct session *session, struct serve_request *request)
 {
     const struct smb2_header *header = &request->header;
-    enum serve_state least = commands[header->command].least;
+    enum serve_state least =
+        is_known(header->command) ? commands[header->command].least : LOGGED_IN;
 
     if (least >= LOGGED_IN && (session->state < LOGGED_IN || header->session != session->id))
         return SMB2_STATUS_USER_SESSION_DELETED;
     request->proven = session->user_proven && header->flags & SMB2_FLAG_SIGNED &&
                       smb2_signature_is_right(request->message, request->length, session->key);
-    if (header->flags & SMB2_FLAG_SIGNED && session->state >= LOGGED_IN && !request->proven)
+    if (header->flags & SMB2_FLAG_SIGNED && session->state >= LOGGED_IN && !request->proven) {
+        serve_session_say(session, "a request whose signature is wrong");
         return SMB2_STATUS_ACCESS_DENIED;
+    }
     if (least == CONNECTED && (session->state < CONNECTED || header->tree != SERVE_TREE))
         return SMB2_STATUS_NETWORK_NAME_DELETED;
     return 0;
@@ -97,11 +100,11 @@ static uint32_t run(
 {
     uint32_t status;
 
-    if (!is_known(request->header.command))
-        return SMB2_STATUS_NOT_SUPPORTED;
     status = check(session, request);
     if (status)
         return status;
+    if (!is_known(request->header.command))
+        return SMB2_STATUS_NOT_SUPPORTED;
     if (request->header.flags & SMB2_FLAG_RELATED && session->last_open == UINT64_MAX &&
         session->last_status)
         return session->last_status;

@@ -439,7 +439,8 @@ static void anything(void)
             put_header(&client, &request, command);
             sent(&client, ask_octets(&client, request.octets, cut), file, folder);
         }
-        for (uint32_t at = 8; at < length * 2; at++) {
+        /* Of the headers, which are alike, the first one's. */
+        for (uint32_t at = which ? BODY * 2 : 8; at < length * 2; at++) {
             one(&request, which, file, folder, &command);
             put_header(&client, &request, command);
             request.octets[at / 2] = values[at % 2];
