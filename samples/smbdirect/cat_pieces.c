@@ -41,7 +41,6 @@ static uint32_t least(uint32_t one, uint32_t other)
 
 /* ---- what the pieces are ---- */
 
-/* Without fast registration the negotiation results in no RDMA for this end. */
 static void choose(struct move *move)
 {
     struct cat *cat = move->cat;
@@ -52,7 +51,7 @@ static void choose(struct move *move)
         move->channel = SMB2_IN_MESSAGE;
         move->piece = CAT_IN_MESSAGE;
     } else {
-        move->channel = cat->negotiated.dialect >= SMB2_3_0_2 && SmbdInvalidates(cat->adapter)
+        move->channel = cat->negotiated.dialect >= SMB2_3_0_2 && SmbdIsInvalidated(cat->adapter)
                             ? SMB2_RDMA_V1_INVALIDATE
                             : SMB2_RDMA_V1;
         move->piece = least(CAT_PIECE, agreed->MaxReadWriteSize);

@@ -232,7 +232,6 @@ static int connect_and_copy(
         say_ended(client, status, reason, NULL);
         return COPY_NEXT_ADDRESS;
     }
-    /* If this end lacks fast registration, the negotiation results in 0. */
     client->rdma =
         SmbdAgreed(client->connection)->MaxReadWriteSize && !client->options->in_messages;
     client->inline_most = copy_client_inline_most(client);

@@ -88,7 +88,7 @@ static enum outcome ask_for_piece(struct client *client, struct slot *slot)
         return copy_client_ask(client, request, NULL, 0);
     if (in_message)
         return copy_client_ask(client, request, memory_of(client, slot), request->Length);
-    if (SmbdInvalidates(client->adapter))
+    if (SmbdIsInvalidated(client->adapter))
         request->Flags |= COPY_INVALIDATE;
     if (!NT_SUCCESS(SmbdExpose(
             client->connection, slot->buffer, request->Length, get, &request->Descriptor)))

@@ -33,14 +33,13 @@ typedef struct _SMBD_PARAMETERS {
     ULONG MaxSendSize;       /* of one message on the wire */
     ULONG MaxReceiveSize;    /* the same; 2 pages at most */
     ULONG MaxFragmentedSize; /* of a received message after reassembly */
-    ULONG
-    MaxReadWriteSize;  /* of what one descriptor describes; 0: the active side cannot register */
-    ULONG Buffers;     /* how many SmbdCreateBuffer can make */
-    ULONG KeepAliveMs; /* silence after which this end asks the peer for a sign of life */
-    ULONG ResponseMs;  /* for its answer to that */
-    ULONG CreditMs;    /* for the peer to grant a credit where this end needs one to send */
-    ULONG NegotiateMs; /* active side: for the peer's answer to the negotiation */
-    ULONG RequestMs;   /* passive side: for the peer to begin it */
+    ULONG MaxReadWriteSize;  /* of what one descriptor describes */
+    ULONG Buffers;           /* how many SmbdCreateBuffer can make */
+    ULONG KeepAliveMs;       /* silence after which this end asks the peer for a sign of life */
+    ULONG ResponseMs;        /* for its answer to that */
+    ULONG CreditMs;          /* for the peer to grant a credit where this end needs one to send */
+    ULONG NegotiateMs;       /* active side: for the peer's answer to the negotiation */
+    ULONG RequestMs;         /* passive side: for the peer to begin it */
 } SMBD_PARAMETERS;
 
 /* The defaults of Windows. */
@@ -59,8 +58,10 @@ NTSTATUS SmbdOpenAdapter(NET_IFINDEX Index, SMBD_ADAPTER **Adapter);
 VOID SmbdCloseAdapter(SMBD_ADAPTER *Adapter);
 /* What NdkQueryAdapterInfo said; lives as long as the adapter. */
 const NDK_ADAPTER_INFO *SmbdAdapterInfo(const SMBD_ADAPTER *Adapter);
-/* Whether it invalidates at peers, and lets them invalidate here: from NDKPI 1.2 on; no flag says so. */
+/* Whether it invalidates at peers: from NDKPI 1.2 on; no flag says so. */
 BOOLEAN SmbdInvalidates(const SMBD_ADAPTER *Adapter);
+/* Whether peers may invalidate what is exposed here, too: only what was registered by a request. */
+BOOLEAN SmbdIsInvalidated(const SMBD_ADAPTER *Adapter);
 /* Whether it is iWARP, where servers of SMB listen on port 5445, elsewhere on 445. */
 BOOLEAN SmbdIsIwarp(const SMBD_ADAPTER *Adapter);
 
@@ -161,9 +162,8 @@ VOID SmbdFreeMessage(SMBD_MESSAGE *Message);
  * Makes memory that one connection exposes to its peer, or moves to and from memory that the peer exposes.
  * Length  in: MaxReadWriteSize of the agreed parameters at most
  * Buffer  out: freed by SmbdClose
- * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter of an active side has no fast registration, so that it
- * cannot expose memory; STATUS_INVALID_BUFFER_SIZE;
- * STATUS_INSUFFICIENT_RESOURCES, also: more than the parameters say.
+ * Returns STATUS_SUCCESS; STATUS_INVALID_BUFFER_SIZE; STATUS_INSUFFICIENT_RESOURCES, also: more than the
+ * parameters say; what NdkRegisterMr ends with.
  */
 NTSTATUS SmbdCreateBuffer(SMBD_CONNECTION *Connection, ULONG Length, SMBD_BUFFER **Buffer);
 /* Its memory. */
@@ -175,7 +175,8 @@ PVOID SmbdBufferMemory(SMBD_BUFFER *Buffer);
  * PeerWrites   in: else it reads
  * Descriptor   out: for the peer, valid when the call returns
  * Returns STATUS_SUCCESS; STATUS_INVALID_BUFFER_SIZE; STATUS_INVALID_DEVICE_STATE: exposed already;
- * STATUS_NOT_SUPPORTED: the adapter has no fast registration; the status of a connection that has ended.
+ * STATUS_NOT_SUPPORTED: a passive side's adapter has no fast registration; the status of a connection that has ended;
+ * on an active side without fast registration what NdkRegisterMr ends with, which ends the connection.
  */
 NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
     BOOLEAN PeerWrites, SMBD_DESCRIPTOR *Descriptor);
@@ -191,7 +192,8 @@ NTSTATUS SmbdHide(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer);
  * Length      in: up to that of the buffer and of Descriptor
  * Descriptor  in: the peer's
  * Returns STATUS_SUCCESS: SmbdFinish has to follow; STATUS_INVALID_BUFFER_SIZE; STATUS_INVALID_DEVICE_STATE: the buffer
- * is in use; the status of a connection that has ended.
+ * is in use; STATUS_NOT_SUPPORTED: a Read by an active side whose adapter has no fast registration, where Reads need a
+ * sink; the status of a connection that has ended.
  */
 NTSTATUS SmbdStartWrite(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
     const SMBD_DESCRIPTOR *Descriptor);

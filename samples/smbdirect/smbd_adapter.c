@@ -119,3 +119,8 @@ BOOLEAN SmbdInvalidates(const SMBD_ADAPTER *Adapter)
 {
     return Adapter->Info.Version.Major > 1 || Adapter->Info.Version.Minor >= 2;
 }
+
+BOOLEAN SmbdIsInvalidated(const SMBD_ADAPTER *Adapter)
+{
+    return SmbdInvalidates(Adapter) && Adapter->Info.FRMRPageCount;
+}

@@ -113,7 +113,7 @@ static NTSTATUS FitParameters(SMBD_CONNECTION *Connection)
     SMBD_PARAMETERS *Parameters = &Connection->Parameters;
     SIZE_T Mapped = (SIZE_T)Info->FRMRPageCount * PAGE_SIZE;
 
-    if (!Mapped && Connection->Passive)
+    if (!Mapped)
         Mapped = Info->MaxRegistrationSize;
     if (Parameters->MaxReadWriteSize > Mapped)
         Parameters->MaxReadWriteSize = (ULONG)Mapped;

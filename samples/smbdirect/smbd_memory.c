@@ -114,20 +114,9 @@ static VOID InvalidateDone(
     SmbdSignal(&Connection->RdmaEvent);
 }
 
-static NTSTATUS CreateRegion(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, BOOLEAN Fast)
-{
-    NDK_PD *Pd = Connection->Adapter->Pd;
-    SMBD_CALL Call;
-
-    SmbdBeginCall(&Call);
-    return SmbdEndCreation(&Call,
-        Pd->Dispatch->NdkCreateMr(Pd, Fast, SmbdCreated, &Call, &Buffer->Region),
-        (PVOID *)&Buffer->Region);
-}
-
 static NTSTATUS InitializeRegion(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
 {
-    NTSTATUS Status = CreateRegion(Connection, Buffer, TRUE);
+    NTSTATUS Status = SmbdCreateRegion(Connection, Buffer, TRUE);
     SMBD_CALL Call;
 
     if (!NT_SUCCESS(Status))
@@ -143,45 +132,10 @@ static NTSTATUS InitializeRegion(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffe
     return STATUS_SUCCESS;
 }
 
-/* Without fast registration the sink of Reads, if the adapter wants one, is registered for good. */
-static NTSTATUS RegisterSink(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
-{
-    NTSTATUS Status = STATUS_SUCCESS;
-    SMBD_CALL Call;
-
-    if (Connection->Adapter->Info.AdapterFlags & NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED)
-        return STATUS_SUCCESS;
-    Status = CreateRegion(Connection, Buffer, FALSE);
-    if (!NT_SUCCESS(Status))
-        return Status;
-    SmbdBeginCall(&Call);
-    Status = SmbdEndCall(&Call,
-        Buffer->Region->Dispatch->NdkRegisterMr(Buffer->Region, Buffer->Memory.Mdl,
-            Buffer->Memory.Length, NDK_MR_FLAG_ALLOW_LOCAL_WRITE | NDK_MR_FLAG_RDMA_READ_SINK,
-            SmbdRequestEnded, &Call));
-    if (!NT_SUCCESS(Status))
-        return Status;
-    Buffer->LocalToken = Buffer->Region->Dispatch->NdkGetLocalTokenFromMr(Buffer->Region);
-    Buffer->Sink = TRUE;
-    return STATUS_SUCCESS;
-}
-
-static VOID FreeRegion(SMBD_BUFFER *Buffer)
-{
-    const NDK_MR_DISPATCH *Dispatch = Buffer->Region->Dispatch;
-    SMBD_CALL Call;
-
-    if (Buffer->Sink) {
-        SmbdBeginCall(&Call);
-        SmbdEndCall(&Call, Dispatch->NdkDeregisterMr(Buffer->Region, SmbdRequestEnded, &Call));
-    }
-    SmbdCloseObject(&Buffer->Region->Header, Dispatch->NdkCloseMr);
-}
-
 static VOID FreeBuffer(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
 {
     if (Buffer->Region)
-        FreeRegion(Buffer);
+        SmbdFreeRegion(Buffer);
     SmbdReleaseMemory(Connection->Adapter, &Buffer->Memory);
     ExFreePoolWithTag(Buffer, SMBD_TAG);
 }
@@ -193,8 +147,6 @@ NTSTATUS SmbdCreateBuffer(SMBD_CONNECTION *Connection, ULONG Length, SMBD_BUFFER
     SMBD_BUFFER *Buffer;
     NTSTATUS Status;
 
-    if (!Info->FRMRPageCount && !Connection->Passive)
-        return STATUS_NOT_SUPPORTED;
     if (!Length || Length > Connection->Parameters.MaxReadWriteSize)
         return STATUS_INVALID_BUFFER_SIZE;
     if (Connection->BufferCount >= Connection->Parameters.Buffers)
@@ -208,7 +160,7 @@ NTSTATUS SmbdCreateBuffer(SMBD_CONNECTION *Connection, ULONG Length, SMBD_BUFFER
     Status = SmbdAllocateMemory(Connection->Adapter, Length, &Buffer->Memory);
     if (NT_SUCCESS(Status))
         Status = Info->FRMRPageCount ? InitializeRegion(Connection, Buffer)
-                                     : RegisterSink(Connection, Buffer);
+                                     : SmbdCreatePlainRegion(Connection, Buffer);
     if (!NT_SUCCESS(Status)) {
         FreeBuffer(Connection, Buffer);
         return Status;
@@ -268,10 +220,12 @@ NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Leng
     BOOLEAN Refused = FALSE;
     NTSTATUS Status;
 
-    if (!Connection->Adapter->Info.FRMRPageCount)
+    if (!Connection->Adapter->Info.FRMRPageCount && !Buffer->ByCall)
         return STATUS_NOT_SUPPORTED;
     if (!Length || Length > Buffer->Memory.Length)
         return STATUS_INVALID_BUFFER_SIZE;
+    if (Buffer->ByCall)
+        return SmbdExposeByCall(Connection, Buffer, Length, PeerWrites, Descriptor);
     SmbdLock(Connection, &Handle);
     Status = Connection->Status;
     if (NT_SUCCESS(Status) && Buffer->State != SmbdBufferIdle)
@@ -324,6 +278,8 @@ NTSTATUS SmbdHide(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
     KLOCK_QUEUE_HANDLE Handle;
     NTSTATUS Status;
 
+    if (Buffer->ByCall)
+        return SmbdHideByCall(Connection, Buffer);
     SmbdLock(Connection, &Handle);
     Status = StartToHide(Connection, Buffer);
     SmbdUnlock(&Handle);

@@ -85,8 +85,10 @@ typedef enum _SMBD_BUFFER_STATE {
 struct _SMBD_BUFFER {
     LIST_ENTRY Link; /* of the connection's */
     SMBD_MEMORY Memory;
-    NDK_MR *Region; /* for fast registration, with remote access; else registered once, or NULL */
-    BOOLEAN Sink;   /* Region is registered once, for Reads */
+    NDK_MR *Region; /* for fast registration, with remote access; else see the next two, or NULL */
+    BOOLEAN Sink;   /* it is registered once, for Reads */
+    BOOLEAN ByCall; /* it is registered by a call each time that the peer may use it */
+    BOOLEAN Open;   /* it is so now */
     UINT32 LocalToken, RemoteToken;
     SMBD_WORK Registered; /* silent: it has a result only when it fails */
     SMBD_WORK Invalidated, Moved;
@@ -94,6 +96,16 @@ struct _SMBD_BUFFER {
     SMBD_BUFFER_STATE State;
     ULONG Moving; /* RDMA requests without a result, and the one that takes the sink back */
 };
+
+/* smbd_region.c: regions of adapters without fast registration. */
+NTSTATUS SmbdCreateRegion(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, BOOLEAN Fast);
+/* For the buffers of the side: a passive one's sinks, an active one's that are exposed. */
+NTSTATUS SmbdCreatePlainRegion(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer);
+NTSTATUS SmbdExposeByCall(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length,
+    BOOLEAN PeerWrites, SMBD_DESCRIPTOR *Descriptor);
+NTSTATUS SmbdHideByCall(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer);
+/* Deregisters it, if it is registered, and closes it. */
+VOID SmbdFreeRegion(SMBD_BUFFER *Buffer);
 
 /* With the lock: posts NdkFastRegister, NdkInvalidate. */
 NTSTATUS SmbdRegister(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, ULONG Rights);

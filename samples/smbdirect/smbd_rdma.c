@@ -155,6 +155,8 @@ NTSTATUS SmbdStartRead(
     BOOLEAN Refused = FALSE;
     NTSTATUS Status;
 
+    if (Buffer->ByCall && !(Flags & NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED))
+        return STATUS_NOT_SUPPORTED;
     SmbdLock(Connection, &Handle);
     Status = Begin(Connection, Buffer, Length, There);
     if (NT_SUCCESS(Status)) {

@@ -226,6 +226,10 @@ static bool answer(struct session *session, const uint8_t *request)
         fails(session, request, 0xC00000CC);
         return true;
     }
+    if (is("v1") && command >= READ && get32(request + HEADER + (command == READ ? 36 : 32)) != 1) {
+        fails(session, request, 0xC000000D);
+        return true;
+    }
     switch (command) {
     case NEGOTIATE: negotiate(session, request); break;
     case SESSION: log_in(session, request); break;
