@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # usage: toolchain/guest/run -s -d siw|rxe -t 1800 tests/samples/smbdirect/ksmbd.sh BUILD siw|rxe [SCENARIO...]
 # smbdcat with a server that nobody here wrote: ksmbd, the kernel's, over its own SMB Direct. siw: from softrdma over a
-# veth pair, and some from siw, which has no fast registration, so that the data goes in messages; rxe: from rxe. The
-# scenarios are the functions scenario_*; status 0 when all passed.
+# veth pair, and some from siw, which has no fast registration, so that its client registers by calls; rxe: from rxe.
+# The scenarios are the functions scenario_*; status 0 when all passed.
 set -uo pipefail
 . "$(dirname "$0")/../../foreign/lib.sh"
+. "$(dirname "$0")/guest.sh"
 build=$(readlink -f "$1") kind=$2
 shift 2
 smbdcat=$build/bin/smbdcat
 share=$scratch/share
 password=Password01! patience=300
-passed=0 failed=0
 
 # ---- the server ----
 # A guest is "nobody", who has to get there.
@@ -33,14 +33,10 @@ ksmbd.adduser -i "$scratch/users" -a root -p "$password" > "$scratch/adduser.log
 printf 'username=root\npassword=%s\n' "$password" > "$scratch/root"
 printf 'username=root\npassword=%sx\n' "$password" > "$scratch/wrong"
 
-# softrdma in a namespace of its own, at the other end of a pair.
 port=445
 if [ "$kind" = siw ]; then
     port=5445
-    ip netns add soft && ip link add w0 type veth peer name w1 && ip link set w1 netns soft &&
-        ip addr add 10.0.2.1/24 dev w0 && ip link set w0 up mtu 4200 && ip -n soft addr add 10.0.2.2/24 dev w1 &&
-        ip -n soft link set w1 up mtu 4200 && ip -n soft link set lo up && rdma link add siw2 type siw netdev w0 ||
-        fail "the namespace cannot be made"
+    soft_namespace
 fi
 ksmbd.mountd -c "$scratch/ksmbd.conf" -u "$scratch/users" > "$scratch/mountd.log" 2>&1 || fail "ksmbd does not start"
 deadline=$((SECONDS + 60))
@@ -58,9 +54,7 @@ pieces=8
 # become COMMAND... ARGUMENT...: this shell becomes the client, by way of the command; the server's place is "@".
 become() {
     case $end in
-    soft)
-        export NDSPI_DEVICE=soft NDSPI_SOFT_SHM=0 NDSPI_SOFT_CRC=1 NDSPI_SOFT_PATIENCE_MS=20000
-        exec ip netns exec soft "${@//@/smb://10.0.2.1}" -n $pieces ;;
+    soft) in_soft "${@//@/smb://10.0.2.1}" -n $pieces ;;
     *)
         export NDSPI_DEVICE=${kind}0
         exec "${@//@/smb://10.0.1.1}" -b 10.0.0.1 -n $pieces ;;
@@ -94,7 +88,6 @@ there_and_back() {
     [ "$(client "$@" $fetching "@/pub/$name" | sha256sum)" = "$sum" ] || { echo "another file came back"; return 1; }
     rm "$share/$name"
 }
-input() { [ -e "$scratch/$1" ] || head -c "$2" /dev/urandom > "$scratch/$1"; }
 
 # There is a file left of one that failed, which is root's if it was the user's.
 begin() { rm -rf "${share:?}"/*; }
@@ -154,6 +147,21 @@ scenario_refused() {
         says 1 'open: STATUS_FILE_IS_A_DIRECTORY$' @/pub/folder &&
         says 1 'log in: STATUS_LOGON_FAILURE$' -a "$scratch/wrong" @/pub/file
 }
+# Four clients at a time write a file each.
+scenario_together() {
+    local i status=0
+    local -a writers=()
+    for i in 1 2 3 4; do
+        input "w$i" $((3000000 + i))
+        client -p "@/pub/w$i" < "$scratch/w$i" &
+        writers+=($!)
+    done
+    for i in "${writers[@]}"; do wait "$i" || status=$?; done
+    [ $status = 0 ] || { echo "a writer: status $status"; return 1; }
+    for i in 1 2 3 4; do
+        cmp "$scratch/w$i" "$share/w$i" || return 1
+    done
+}
 # A client that is killed in the middle leaves a server that serves the next one.
 scenario_killed() {
     local i running
@@ -174,34 +182,14 @@ scenario_killed() {
 }
 
 # ---- all of them ----
-# run END SCENARIO...
-run() {
-    local start scenario
-    end=$1
-    shift
-    for scenario; do
-        start=$SECONDS
-        begin
-        if "scenario_$scenario" > "$scratch/log" 2>&1; then
-            echo "ok: $scenario, from $end, $((SECONDS - start)) s"
-            passed=$((passed + 1))
-        else
-            echo "FAILED: $scenario, from $end: $(tail -n 20 "$scratch/log")"
-            failed=$((failed + 1))
-            dmesg | tail -n 5
-            grep -v '^0$' /sys/class/infiniband/"$kind"?/ports/1/hw_counters/* 2> /dev/null # what was lost
-        fi
-    done
-}
-all=(large sizes messages dialects user refused killed)
+all=(large sizes messages dialects user refused together killed)
 [ $# = 0 ] || all=("$@")
 case $kind in
 siw)
     run soft "${all[@]}"
     [ $# != 0 ] || run soft wire
-    [ $# != 0 ] || run siw sizes refused killed ;;
+    [ $# != 0 ] || run siw sizes refused together killed ;;
 *) run "$kind" "${all[@]}" ;;
 esac
 umount -l "$share"
-echo "$kind: $passed passed, $failed failed"
-[ $failed = 0 ]
+report
