@@ -4,22 +4,9 @@
 
 #include <pthread.h>
 
-/* The linker's: the rows of this library. */
-extern const struct fork_row *__start_fork_rows[] __attribute__((visibility("hidden")));
-extern const struct fork_row *__stop_fork_rows[] __attribute__((visibility("hidden")));
-
-static void sort_rows(void)
-{
-    for (const struct fork_row **at = __start_fork_rows; at < __stop_fork_rows; at++)
-        for (const struct fork_row **to = at; to > __start_fork_rows; to--) {
-            const struct fork_row *row = *to;
-
-            if (to[-1]->place <= row->place)
-                break;
-            *to = to[-1];
-            to[-1] = row;
-        }
-}
+static struct fork_row *lowest, *highest;
+/* Held over a fork, too: a library that is loaded meanwhile adds its rows before or behind it. */
+static struct lock rows_lock = { .word = LOCK_FREE };
 
 /* As lock_acquire, but without its check for a leaf, which may go against the order. */
 static void hold(const struct fork_row *row)
@@ -32,24 +19,26 @@ static void hold(const struct fork_row *row)
 
 static void fork_begins(void)
 {
-    for (const struct fork_row **at = __start_fork_rows; at < __stop_fork_rows; at++) {
-        if ((*at)->lock)
-            hold(*at);
-        if ((*at)->prepare)
-            (*at)->prepare();
+    lock_hold(&rows_lock);
+    for (struct fork_row *row = lowest; row; row = row->higher) {
+        if (row->lock)
+            hold(row);
+        if (row->prepare)
+            row->prepare();
     }
 }
 
 static void fork_ended(bool child)
 {
-    for (const struct fork_row **at = __stop_fork_rows; at-- > __start_fork_rows;) {
-        void (*run)(void) = child && (*at)->child ? (*at)->child : (*at)->parent;
+    for (struct fork_row *row = highest; row; row = row->lower) {
+        void (*run)(void) = child && row->child ? row->child : row->parent;
 
         if (run)
             run();
-        if ((*at)->lock)
-            lock_release((*at)->lock);
+        if (row->lock)
+            lock_release(row->lock);
     }
+    lock_drop(&rows_lock);
 }
 
 static void in_parent(void)
@@ -62,14 +51,20 @@ static void in_child(void)
     fork_ended(true);
 }
 
-/* Of each row's constructor, so that the linker takes this file where there are rows. */
-void fork_watch_(void)
+/* Of each row's constructor. Behind those of its place, which are of one library then. */
+void fork_add_(struct fork_row *row)
 {
-    static bool watching;
+    bool first;
 
-    if (watching)
-        return;
-    watching = true;
-    sort_rows();
-    pthread_atfork(fork_begins, in_parent, in_child);
+    lock_hold(&rows_lock);
+    first = !lowest;
+    row->lower = highest;
+    while (row->lower && row->lower->place > row->place)
+        row->lower = row->lower->lower;
+    row->higher = row->lower ? row->lower->higher : lowest;
+    *(row->lower ? &row->lower->higher : &lowest) = row;
+    *(row->higher ? &row->higher->lower : &highest) = row;
+    lock_drop(&rows_lock);
+    if (first)
+        pthread_atfork(fork_begins, in_parent, in_child);
 }

@@ -20,6 +20,7 @@ struct fork_row {
     struct lock *lock;
     bool leaf; /* no other is taken under it: it needs no place in the order of levels */
     void (*prepare)(void), (*parent)(void), (*child)(void); /* NULL: nothing to do */
+    struct fork_row *lower, *higher;                        /* the table's own */
 };
 
 /* At file scope, before a semicolon: a row; the arguments initialise it. */
@@ -31,14 +32,13 @@ struct fork_row {
 
 #define FORK_ROW_AT(line, ...) FORK_ROW_NAMED(line, __VA_ARGS__)
 #define FORK_ROW_NAMED(line, ...)                                                                  \
-    static const struct fork_row fork_row_##line = { __VA_ARGS__ };                                \
+    static struct fork_row fork_row_##line = { __VA_ARGS__ };                                      \
     __attribute__((constructor(200))) static void fork_load_##line(void)                           \
     {                                                                                              \
-        fork_watch_();                                                                             \
+        fork_add_(&fork_row_##line);                                                               \
     }                                                                                              \
-    static const struct fork_row *fork_at_##line __attribute__((section("fork_rows"), used)) =     \
-        &fork_row_##line
+    _Static_assert(true, "")
 
-void fork_watch_(void);
+void fork_add_(struct fork_row *row);
 
 #endif
