@@ -4,8 +4,8 @@
 
 #include "winobj/provider.h"
 
-static DWORD (*begin)(void);
-static void (*end)(void);
+static DWORD (*_Atomic begin)(void);
+static void (*_Atomic end)(void);
 
 void win_winsock_register(DWORD (*start)(void), void (*stop)(void))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A user's program that brings its own NdStartup and NdOpenAdapter, as Microsoft's samples do: it finds the provider by
- * the Winsock catalogue and loads it, and waits for changes on a port. It needs libwinobj alone.
+ * the Winsock catalogue and loads it, and waits for changes on a port. It needs libndwin32 and libwinobj alone.
  */
 #include <winsock2.h>
 #include <ws2tcpip.h>

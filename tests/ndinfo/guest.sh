@@ -13,7 +13,7 @@ user=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bound
 
 # Where an ordinary user can run it.
 scratch=$(mktemp -d) && chmod 755 "$scratch" \
-    && cp -d "$build"/bin/ndinfo "$build"/lib/lib{ndspi,winobj,softrdma,ndreactor}.so* "$scratch" || exit 2
+    && cp -d "$build"/bin/ndinfo "$build"/lib/lib{ndspi,ndwin32,winobj,softrdma,ndreactor}.so* "$scratch" || exit 2
 export LD_LIBRARY_PATH=$scratch
 ndinfo=$scratch/ndinfo
 

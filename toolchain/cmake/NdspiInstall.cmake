@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` puts where, apart from programs, which are installed beside their definition:
-#   lib/      libndspi, libndk, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a,
+#   lib/      libndspi, libndk, libndwin32, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a,
 #             pkgconfig/ndspi.pc, ndk.pc, softrdma.pc, cmake/ndspi/
 #             ndspi/libsoftrdma-preload.so
 #             ndspi/x86_64-w64-mingw32/libndutil.a where MinGW was there
@@ -26,12 +26,12 @@ target_include_directories(ndspi_compat INTERFACE $<INSTALL_INTERFACE:${include_
 target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>
     $<INSTALL_INTERFACE:${include_dir}/softrdma>)
 set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
-set_target_properties(ndspi ndk winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(ndspi ndk ndwin32 winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET ndinfo)
     set_target_properties(ndinfo ndstat PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-install(TARGETS ndspi ndk ndk_headers winobj softrdma ndreactor ndspi_compat EXPORT ndspi
+install(TARGETS ndspi ndk ndk_headers ndwin32 winobj softrdma ndreactor ndspi_compat EXPORT ndspi
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${package_dir})

@@ -2,7 +2,7 @@
 /* no_ring.c - in a build without liburing no read goes by io_uring (ring.h). */
 #include "win32/files/ring.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "util/log.h"
 #include "util/once.h"

@@ -6,7 +6,7 @@
  */
 #include "win32/files/ring.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "reactor/reactor.h"
 #include "util/lock.h"

@@ -7,7 +7,7 @@
  * locks of a process that was killed. A file system without such locks has no sharing modes.
  */
 #include "win32/files/plain.h"
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "util/lock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* standard.c - anonymous pipes, the standard handles. */
 #include "win32/files/plain.h"
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include <errno.h>
 #include <fcntl.h>

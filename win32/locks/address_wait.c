@@ -6,7 +6,7 @@
  */
 #include <windows.h>
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "winobj/waits/waiter.h"
 
 #include "util/clock.h"

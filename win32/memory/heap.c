@@ -5,7 +5,7 @@
  */
 #include "win32/memory/heap.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/memory/secure_cache.h"
 
 #include <stdlib.h>

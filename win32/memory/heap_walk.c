@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* heap_walk.c - HeapLock, HeapUnlock, HeapWalk, HeapValidate; heaps around a fork. */
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/memory/heap.h"
 
 #include "util/futex.h"

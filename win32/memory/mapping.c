@@ -3,7 +3,7 @@
  * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). There are
  * no mappings of files. A view outlives the handle; the memory is freed with the last view.
  */
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/memory/mapping_name.h"
 #include "win32/memory/memory.h"
 #include "win32/memory/region.h"

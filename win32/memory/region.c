@@ -2,7 +2,7 @@
 /* region.c - what is known of allocations and views (region.h). */
 #include "win32/memory/region.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "util/list.h"
 #include "util/lock.h"

@@ -7,7 +7,7 @@
  */
 #include "win32/memory/secure_cache.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "util/lock.h"
 

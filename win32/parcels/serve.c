@@ -2,7 +2,7 @@
 /* serve.c - the thread that answers other processes' DuplicateHandle (serve.h). */
 #include "win32/parcels/serve.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/parcels/address.h"
 #include "win32/parcels/message.h"
 #include "win32/parcels/work.h"

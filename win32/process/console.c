@@ -9,7 +9,7 @@
  */
 #include <windows.h>
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/process/streams.h"
 
 #include "util/lock.h"

@@ -4,7 +4,7 @@
  * handed out lets these functions refuse any other value. The names of Windows' own modules (kernel32 and others) mean
  * this library.
  */
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include <windows.h>
 

@@ -2,7 +2,7 @@
 /* suspended.c - processes that wait before they become their program (suspended.h). */
 #include "win32/process/suspended.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "util/descriptor.h"
 #include "util/lock.h"

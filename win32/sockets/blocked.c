@@ -5,7 +5,7 @@
  */
 #include "win32/sockets/blocked.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "winobj/handles/descriptor.h"
 
 #include "util/futex.h"

@@ -8,7 +8,7 @@
  */
 #include "win32/sockets/change.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/sockets/object.h"
 #include "win32/sockets/winsock.h"
 

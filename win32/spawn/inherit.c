@@ -2,7 +2,7 @@
 /* inherit.c - what a process that CreateProcess starts inherits, on the starting side (inherit.h). */
 #include "win32/spawn/inherit.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "winobj/handles/descriptor.h"
 
 #include "reactor/reactor.h"

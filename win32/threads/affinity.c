@@ -3,7 +3,7 @@
  * affinity.c - the processors on which threads may run. Linux has affinities of threads only: this file keeps that of
  * the process, and SetProcessAffinityMask sets it for every thread of the process; new threads inherit it.
  */
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/system/processor.h"
 #include "win32/threads/thread.h"
 

@@ -8,7 +8,7 @@
  */
 #include "win32/threads/fls.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 
 #include "util/list.h"
 #include "util/lock.h"

@@ -11,7 +11,7 @@
 #include "win32/threads/pool.h"
 
 #include "reactor/again.h"
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "winobj/status.h"
 
 #include "util/futex.h"

@@ -7,7 +7,7 @@
  */
 #include "win32/threads/thread.h"
 
-#include "winobj/fork.h"
+#include "win32/fork.h"
 #include "win32/threads/fls.h"
 #include "win32/threads/thread_object.h"
 #include "winobj/waits/mutex.h"

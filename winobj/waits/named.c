@@ -2,9 +2,11 @@
 /* named.c - whether a new object has a name, and who has those (named.h). */
 #include "winobj/waits/named.h"
 
+#include "util/log.h"
+
 #include <stdlib.h>
 
-const struct win_named_ops *win_named;
+const struct win_named_ops *_Atomic win_named;
 
 void win_named_register(const struct win_named_ops *ops)
 {
@@ -18,6 +20,10 @@ HANDLE win_waitable_create(struct win_waitable *waitable, const struct win_objec
         return win_waitable_open(waitable, type);
     if (win_named)
         return win_handle_attribute(win_named->create(waitable, type, how), how->attributes);
+    log_limited(LOG_ERROR, LOG_WIN,
+        "an object with a name, or one to be inherited, needs libndwin32, which is not loaded: "
+        "link "
+        "the program with what pkg-config or CMake says of ndspi");
     free(waitable);
     SetLastError(ERROR_NOT_SUPPORTED);
     return NULL;

@@ -65,17 +65,17 @@ struct win_named_ops {
     void (*forked)(void);
 };
 
-/* NULL: nobody has such objects. An object with a name has them. */
-extern const struct win_named_ops *win_named;
+/* NULL: libndwin32 is not loaded. An object with a name has them. */
+extern const struct win_named_ops *_Atomic win_named;
 
-/* Sets them, once, before the program runs. */
+/* Sets them, once, when libndwin32 is loaded. */
 void win_named_register(const struct win_named_ops *ops);
 
 /*
  * win_waitable_create - opens the handle of a new object, made by calloc and initialised, with a name if it wants one.
  * Frees it if that fails.
- * Returns NULL with the last error, as win_waitable_open and win_named_ops.create have it; ERROR_NOT_SUPPORTED: nobody
- * has objects with names.
+ * Returns NULL with the last error, as win_waitable_open and win_named_ops.create have it; ERROR_NOT_SUPPORTED: the
+ * log says that libndwin32 is not loaded.
  */
 HANDLE win_waitable_create(struct win_waitable *waitable, const struct win_object_type *type,
     const struct win_named_new *how);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* handle.h - the functions of libwinobj on handles. Each implementation documents codes, threads and ownership. */
+/* handle.h - the functions on handles. Each implementation documents codes, threads and ownership. */
 #ifndef WINCOMPAT_HANDLE_H
 #define WINCOMPAT_HANDLE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * socket_calls.h - the socket functions that Linux has under the same name: a program that includes a Windows-named
- * header calls libwinobj's, with Windows' codes in the last error. They are no macros, since bind, connect, send and
+ * header calls libndwin32's, with Windows' codes in the last error. They are no macros, since bind, connect, send and
  * their kind are members of much: the compiler gives the functions other symbols. With NDSPI_NO_CRT they are Linux'
  * own, and WSAGetLastError reads errno.
  */

@@ -151,7 +151,7 @@
 #define WINCOMPAT_END
 #endif
 
-/* The functions that libwinobj exports. */
+/* The functions that libwinobj and libndwin32 export. */
 #define WINOBJ_API __attribute__((visibility("default")))
 
 #define IN

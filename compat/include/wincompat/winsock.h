@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* winsock.h - the Winsock functions provided by libwinobj. Sockets themselves are Linux' own. */
+/* winsock.h - the Winsock functions provided by libndwin32. Sockets themselves are Linux' own. */
 #ifndef WINCOMPAT_WINSOCK_H
 #define WINCOMPAT_WINSOCK_H
 

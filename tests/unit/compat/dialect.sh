@@ -12,7 +12,7 @@ rm -rf "$work"
 mkdir -p "$work"
 cmake "-DINTO=$work/include" -P "$project/compat/headers.cmake"
 warnings=(-Wall -Wextra -Werror "-I$project/compat/include" "-I$work/include" "-I$project/ndspi/include")
-link=("-L$libraries" "-Wl,-rpath,$libraries" -lwinobj -lndspi_compat)
+link=("-L$libraries" "-Wl,-rpath,$libraries" -lndwin32 -lwinobj -lndspi_compat)
 failed=0
 fail() {
     echo "FAILED: $*"

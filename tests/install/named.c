@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* named.c - an event with a name, in a program whose linker drops libraries that it calls nothing of (--as-needed). */
+#include <windows.h>
+
+#include <stdio.h>
+
+int main(void)
+{
+    HANDLE event = CreateEventA(NULL, FALSE, TRUE, "ndspi-install-test");
+
+    if (!event || WaitForSingleObject(event, 0) != WAIT_OBJECT_0) {
+        fprintf(stderr, "no event with a name: error %lu\n", (unsigned long)GetLastError());
+        return 1;
+    }
+    CloseHandle(event);
+    return 0;
+}
