@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* named.c - an event with a name, in a program whose linker drops libraries that it calls nothing of (--as-needed). */
+/*
+ * named.c - an event with a name, in a program whose linker drops libraries that it calls nothing of (--as-needed). Its
+ * own functions have names of ours: the libraries do not call them.
+ */
 #include <windows.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+
+void fork_add_(void);
+void fork_add_(void)
+{
+    abort();
+}
+
+void log_write_(void);
+void log_write_(void)
+{
+    abort();
+}
 
 int main(void)
 {
