@@ -243,11 +243,45 @@ int srd_modify_cq(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
     return 0;
 }
 
+/* Stores one more entry, for which there is room. */
+static inline void put_locked(
+    struct srd_cq *cq, uint32_t count, const struct ibv_wc *wc, bool solicited)
+{
+    uint32_t size = (uint32_t)cq->ibv.cqe, at;
+
+    if (!count)
+        cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
+    at = cq->head + count;
+    at = at >= size ? at - size : at;
+    cq->ring[at] = *wc;
+    if (solicited && cq->marks && wc->status == IBV_WC_SUCCESS)
+        cq->ring[at].wc_flags |= SRD_WC_SOLICITED;
+    atomic_store_explicit(&cq->count, count + 1, memory_order_relaxed);
+}
+
+/* Armed: the event, if this entry makes one. */
+static __attribute__((noinline)) void tell_locked(
+    struct srd_cq *cq, enum ibv_wc_status status, bool solicited)
+{
+    if ((cq->armed == ARMED_ANY || solicited) && !held_locked(cq, status))
+        fire_locked(cq);
+}
+
+static __attribute__((noinline, cold)) void raise_overrun(struct srd_cq *cq)
+{
+    struct ibv_async_event event = { .event_type = IBV_EVENT_CQ_ERR, .element.cq = &cq->ibv };
+
+    log_limited(LOG_ERROR, LOG_CQ,
+        "completion queue of %d entries overran; make it as deep as the requests it serves",
+        cq->ibv.cqe);
+    srd_async_raise(cq->ibv.context, &event, &cq->overrun_event);
+}
+
 void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
 {
     struct srd_cq *cq = from(ibv);
     bool lost = false;
-    uint32_t count, at;
+    uint32_t count;
 
     lock_acquire(&cq->lock);
     count = atomic_load_explicit(&cq->count, memory_order_relaxed);
@@ -255,55 +289,42 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
         lost = !cq->overrun;
         cq->overrun = true;
     } else {
-        if (!count)
-            cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
-        at = cq->head + count;
-        at = at >= (uint32_t)ibv->cqe ? at - (uint32_t)ibv->cqe : at;
-        cq->ring[at] = *wc;
-        if (solicited && cq->marks && wc->status == IBV_WC_SUCCESS)
-            cq->ring[at].wc_flags |= SRD_WC_SOLICITED;
-        atomic_store_explicit(&cq->count, count + 1, memory_order_relaxed);
+        put_locked(cq, count, wc, solicited);
     }
-    if ((cq->armed == ARMED_ANY || (cq->armed == ARMED_SOLICITED && solicited)) &&
-        !held_locked(cq, wc->status))
-        fire_locked(cq);
+    if (cq->armed != ARMED_NOT)
+        tell_locked(cq, wc->status, solicited);
     lock_release(&cq->lock);
-    if (lost) {
-        struct ibv_async_event event = { .event_type = IBV_EVENT_CQ_ERR, .element.cq = ibv };
-        log_limited(LOG_ERROR, LOG_CQ,
-            "completion queue of %d entries overran; make it as deep as the requests it serves",
-            ibv->cqe);
-        srd_async_raise(ibv->context, &event, &cq->overrun_event);
-    }
+    if (lost)
+        raise_overrun(cq);
 }
 
-static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
+/* Takes what there is, of which a poll mostly finds one or two. */
+static int take_some(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
 {
-    uint32_t size, first;
-    int count;
+    uint32_t count, head;
+    int taken = 0;
 
+    lock_acquire(&cq->lock);
+    count = atomic_load_explicit(&cq->count, memory_order_relaxed);
+    if (!count && cq->overrun)
+        taken = -EIO;
+    for (head = cq->head; count && taken < wanted; count--) {
+        wc[taken++] = cq->ring[head];
+        head = head + 1 == (uint32_t)cq->ibv.cqe ? 0 : head + 1;
+    }
+    cq->head = head;
+    atomic_store_explicit(&cq->count, count, memory_order_relaxed);
+    lock_release(&cq->lock);
+    return taken;
+}
+
+static inline int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
+{
     /* A completion pushed by another thread is seen at the latest by the next poll. */
     if (!atomic_load_explicit(&cq->count, memory_order_relaxed) &&
         !atomic_load_explicit(&cq->overrun, memory_order_relaxed))
         return 0;
-    lock_acquire(&cq->lock);
-    size = (uint32_t)cq->ibv.cqe;
-    count = (int)atomic_load_explicit(&cq->count, memory_order_relaxed);
-    if (!count && cq->overrun) {
-        lock_release(&cq->lock);
-        return -EIO;
-    }
-    if (wanted < count)
-        count = wanted;
-    first = size - cq->head < (uint32_t)count ? size - cq->head : (uint32_t)count;
-    memcpy(wc, cq->ring + cq->head, first * sizeof(*wc));
-    memcpy(wc + first, cq->ring, ((uint32_t)count - first) * sizeof(*wc));
-    cq->head = (cq->head + (uint32_t)count) % size;
-    atomic_store_explicit(&cq->count,
-        atomic_load_explicit(&cq->count, memory_order_relaxed) - (unsigned)count,
-        memory_order_relaxed);
-    lock_release(&cq->lock);
-    return count;
+    return take_some(cq, wanted, wc);
 }
 
 /*
