@@ -123,20 +123,32 @@ static bool enter_tx(struct srd_conn *conn)
            lock_try_or_ask(&conn->qp->tx_lock);
 }
 
-static unsigned transmit(struct srd_conn *conn, struct srd_turn turn)
+/*
+ * TX lock held, which is given up.
+ * referenced  whether the caller has a reference; else actions that are returned have one
+ */
+static unsigned send_and_leave(struct srd_conn *conn, struct srd_turn turn, bool referenced)
 {
+    struct lock *lock = &conn->qp->tx_lock;
     unsigned actions = 0;
     bool all = true;
 
-    if (!may_send_this(conn) || !enter_tx(conn))
-        return 0;
-    do
+    do {
         if (may_send(conn))
             actions |= conn->transport->send(conn, &turn, &all);
-    while (all && !lock_leave(&conn->qp->tx_lock));
+        if (actions && !referenced) {
+            srd_conn_ref(conn);
+            referenced = true;
+        }
+    } while (all && !lock_leave(lock));
     if (!all) /* a waiting thread sends the rest, and what was asked for */
-        lock_release(&conn->qp->tx_lock);
+        lock_release(lock);
     return actions;
+}
+
+static unsigned transmit(struct srd_conn *conn, struct srd_turn turn)
+{
+    return may_send_this(conn) && enter_tx(conn) ? send_and_leave(conn, turn, true) : 0;
 }
 
 /* There may be room again. */
@@ -248,6 +260,16 @@ void srd_conn_transmit(struct srd_conn *conn)
 
     if (actions)
         apply_actions(conn, actions);
+}
+
+void srd_conn_transmit_and_leave(struct srd_conn *conn)
+{
+    unsigned actions = send_and_leave(conn, turn_of_post, false);
+
+    if (!actions)
+        return; /* it may have gone */
+    apply_actions(conn, actions);
+    srd_conn_unref(conn);
 }
 
 void srd_conn_started(struct srd_conn *conn, unsigned actions)

@@ -163,6 +163,8 @@ void srd_conn_linger(struct srd_conn *conn);
  * sends this, too (util/lock_ask.h); if the socket is full, the reactor waits until it is writable.
  */
 void srd_conn_transmit(struct srd_conn *conn);
+/* The same by who has the TX lock of its queue pair, which is given up; a reference is not needed. */
+void srd_conn_transmit_and_leave(struct srd_conn *conn);
 
 /* Segments that TCP has sent again for its queue pair, on this connection and those before. No lock held. */
 uint64_t srd_conn_retransmits(struct srd_conn *conn);

@@ -297,23 +297,31 @@ int srd_destroy_qp(struct ibv_qp *ibqp)
     return 0;
 }
 
+/* Sends what was posted, in this thread if no other sends. */
+static void send_by(struct srd_qp *qp, struct srd_way way)
+{
+    if (way.entered) {
+        srd_conn_transmit_and_leave(way.conn);
+    } else if (way.conn) {
+        srd_conn_transmit(way.conn);
+        srd_conn_unref(way.conn);
+    } else if (qp->exchange) {
+        qp->exchange->ops->posted(qp);
+    }
+}
+
 static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
-    struct srd_conn *conn;
+    struct srd_way way;
     int error;
 
     if (srd_stale(ibqp->context)) {
         *bad_wr = wr;
         return errno = EIO;
     }
-    error = srd_sq_post(qp, wr, bad_wr, all, &conn);
-    if (conn) {
-        srd_conn_transmit(conn);
-        srd_conn_unref(conn);
-    } else if (qp->exchange) {
-        qp->exchange->ops->posted(qp);
-    }
+    error = srd_sq_post(qp, wr, bad_wr, all, &way);
+    send_by(qp, way);
     return srd_errno(error);
 }
 
@@ -340,7 +348,7 @@ int srd_post_fast_reg(struct ibv_qp *ibqp, const struct srd_fast_reg *reg)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
     struct srd_page_list *list;
-    struct srd_conn *conn;
+    struct srd_way way;
     bool queued;
     int error;
 
@@ -349,15 +357,10 @@ int srd_post_fast_reg(struct ibv_qp *ibqp, const struct srd_fast_reg *reg)
     list = list_of(reg, &error);
     if (!list)
         return srd_errno(error);
-    error = srd_sq_post_fast(qp, reg, list, &queued, &conn);
+    error = srd_sq_post_fast(qp, reg, list, &queued, &way);
     if (!queued)
         srd_stag_list_put(&srd_device_of(reg->mr->context)->stags, srd_mr_entry(reg->mr), list);
-    if (conn) {
-        srd_conn_transmit(conn);
-        srd_conn_unref(conn);
-    } else if (qp->exchange) {
-        qp->exchange->ops->posted(qp);
-    }
+    send_by(qp, way);
     return srd_errno(error);
 }
 

@@ -156,4 +156,20 @@ static inline struct srd_conn *srd_qp_conn_locked(struct srd_qp *qp)
     return qp->conn;
 }
 
+/* For who has posted: the connection to send it on; NULL: there is none. */
+struct srd_way {
+    struct srd_conn *conn;
+    bool
+        entered; /* by who has the send side's lock, and so needs no reference: srd_conn_detach takes it, too */
+};
+
+static inline struct srd_way srd_qp_way_locked(struct srd_qp *qp)
+{
+    struct srd_way way = { qp->conn, qp->conn && lock_try(&qp->tx_lock) };
+
+    if (!way.entered)
+        srd_qp_conn_locked(qp);
+    return way;
+}
+
 #endif

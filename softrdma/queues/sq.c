@@ -279,7 +279,7 @@ static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
 }
 
 int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
-    struct srd_conn **conn)
+    struct srd_way *way)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t head, start;
@@ -303,7 +303,7 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
     }
     atomic_store_explicit(
         &sq->head, head, memory_order_release); /* pairs with the builder's load */
-    *conn = head != start ? srd_qp_conn_locked(qp) : NULL;
+    *way = head != start ? srd_qp_way_locked(qp) : (struct srd_way){ 0 };
     lock_release(&sq->lock);
     return error;
 }
@@ -322,14 +322,14 @@ static void fill_fast(struct srd_sq *sq, struct srd_sqe *sqe, const struct srd_f
 }
 
 int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
-    bool *queued, struct srd_conn **conn)
+    bool *queued, struct srd_way *way)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t head;
     int error = 0;
 
     *queued = false;
-    *conn = NULL;
+    *way = (struct srd_way){ 0 };
     lock_acquire(&sq->lock);
     head = atomic_load_explicit(&sq->head, memory_order_relaxed);
     if (sq->flushing) {
@@ -341,7 +341,7 @@ int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct s
         atomic_store_explicit(
             &sq->head, head + 1, memory_order_release); /* pairs with the builder's load */
         *queued = true;
-        *conn = srd_qp_conn_locked(qp);
+        *way = srd_qp_way_locked(qp);
     }
     lock_release(&sq->lock);
     return error;

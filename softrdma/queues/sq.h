@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct srd_conn;
 struct srd_qp;
+struct srd_way;
 
 enum srd_sqe_kind {
     SRD_SQE_SEND,
@@ -154,15 +154,15 @@ static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
 /*
  * srd_sq_post - validate and queue a list. Returns 0, or EINVAL, ENOMEM with *bad_wr at the first that was not queued.
  * all: what stands in front of a bad one is not queued either.
- * *conn out: the connection to send it on, referenced (see srd_qp_conn); NULL when nothing was queued or there is none.
+ * way out: how to send it (qp.h); no connection when nothing was queued or there is none.
  * Takes the lock; in the error state each request completes flushed.
  */
 int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
-    struct srd_conn **conn);
+    struct srd_way *way);
 
 /* Queues one fast registration, as srd_sq_post does a list. list becomes the queue's if *queued is set. */
 int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
-    bool *queued, struct srd_conn **conn);
+    bool *queued, struct srd_way *way);
 
 /* The peer turned out not to be softrdma: requests of RFC 7306 fail, those that are queued when their turn comes. */
 void srd_sq_plain_peer_locked(struct srd_sq *sq);

@@ -296,6 +296,18 @@ static void posts(void)
     srd_conn_transmit(&conn);
 }
 
+/* As a post, which takes the send side in its queue's lock if it is free (srd_qp_way_locked). */
+static void posts_and_enters(void)
+{
+    step();
+    share.posted++;
+    step();
+    if (lock_try(&qp.tx_lock))
+        srd_conn_transmit_and_leave(&conn);
+    else
+        srd_conn_transmit(&conn);
+}
+
 /* Holds the receive side for something else: it reads counters. */
 static void counts(void)
 {
@@ -409,11 +421,15 @@ static void what_is_posted_is_sent(void **state)
 {
     void (*const twice[])(void) = { posts, posts }, (*const full[])(void) = { posts, makes_room },
                  (*const rung[])(void) = { posts, makes_room, writes },
-                 (*const polled[])(void) = { posts, makes_room, polls_and_leaves };
+                 (*const polled[])(void) = { posts, makes_room, polls_and_leaves },
+                 (*const enter[])(void) = { posts_and_enters, posts_and_enters },
+                 (*const enters_full[])(void) = { posts_and_enters, makes_room };
 
     (void)state;
     play_all(5, twice, 2, begins, ends);
     play_all(5, full, 2, begins_full, ends);
+    play_all(5, enter, 2, begins, ends);
+    play_all(5, enters_full, 2, begins_full, ends);
     play_all(3, rung, 3, begins_full, ends);
     play_all(3, polled, 3, begins_full, ends);
 }
