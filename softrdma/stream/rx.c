@@ -26,8 +26,11 @@ static void unpin(struct srd_rx *rx)
         srd_stag_unpin(rx->pins[--rx->n_pins]);
 }
 
-/* Offers the rest of the payload in progress its place. Returns iov entries; *rest: whether that is all of it. */
-static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
+/*
+ * Offers the rest of the payload in progress its place. Returns iov entries; *rest: whether that is all of it. Apart:
+ * small messages do not pay for its registers.
+ */
+static __attribute__((noinline)) int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
 {
     struct srd_rx *rx = &qp->stream.rx;
     struct srd_piece pieces[SRD_RX_IOV - 1];
@@ -67,13 +70,42 @@ static uint32_t large_missing(const struct srd_rx *rx)
     return total - have;
 }
 
+/* How much of staging is offered at once. */
+static uint32_t window_of(const struct srd_stream *stream)
+{
+    return stream->params.soft_peer && !stream->params.crc ? WINDOW_OCTETS : SRD_RX_STAGING;
+}
+
+/* Where the octets go in any other case than the usual one; in_payload: of the FPDU in progress. */
+static __attribute__((noinline)) int space_behind(
+    struct srd_qp *qp, struct iovec iov[SRD_RX_IOV], bool in_payload)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    uint32_t window, most = window_of(stream);
+    bool rest = true;
+    int n = in_payload ? direct_space(qp, iov, &rest) : 0;
+
+    window = stream->params.crc ? large_missing(rx) : 0;
+    if (rx->rd && !window && SRD_RX_STAGING - rx->wr < SRD_RX_STAGING / 2) {
+        memmove(rx->staging, rx->staging + rx->rd, rx->wr - rx->rd);
+        rx->wr -= rx->rd;
+        rx->rd = 0;
+    }
+    if (!window)
+        window = SRD_RX_STAGING - rx->wr;
+    if (n)
+        most = TAIL_OCTETS;
+    if (rest)
+        iov[n++] = (struct iovec){ rx->staging + rx->wr, window < most ? window : most };
+    return n;
+}
+
 int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
-    uint32_t window;
-    bool rest = true;
-    int n = 0;
+    bool in_payload = false;
 
     lock_assert_held(&qp->rx_lock);
     rx->direct = 0;
@@ -83,25 +115,13 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
     case SRD_STREAM_UP:
         if (rx->hold_full)
             return 0;
-        if (rx->in_payload)
-            n = direct_space(qp, iov, &rest);
+        in_payload = rx->in_payload;
         break;
     }
-    window = stream->params.crc ? large_missing(rx) : 0;
-    if (rx->rd && !window && SRD_RX_STAGING - rx->wr < SRD_RX_STAGING / 2) {
-        memmove(rx->staging, rx->staging + rx->rd, rx->wr - rx->rd);
-        rx->wr -= rx->rd;
-        rx->rd = 0;
-    }
-    if (!window)
-        window = SRD_RX_STAGING - rx->wr;
-    if (n && window > TAIL_OCTETS)
-        window = TAIL_OCTETS;
-    else if (stream->params.soft_peer && !stream->params.crc && window > WINDOW_OCTETS)
-        window = WINDOW_OCTETS;
-    if (rest)
-        iov[n++] = (struct iovec){ rx->staging + rx->wr, window };
-    return n;
+    if (rx->wr || in_payload)
+        return space_behind(qp, iov, in_payload);
+    iov[0] = (struct iovec){ rx->staging, window_of(stream) };
+    return 1;
 }
 
 /* Continues the payload in progress with what is staged. Returns whether all of it is placed. */
