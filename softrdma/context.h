@@ -42,6 +42,7 @@ struct srd_stag_table {
     struct srd_stag_entry **buckets;
     uint32_t mask, count;
     struct list_head bound; /* windows */
+    struct srd_stag_entry *unused;
     /* those taken out last, so that the log can tell a token that was from one that never was */
     uint32_t gone[SRD_STAG_GONE_KEYS], n_gone;
 };

@@ -120,23 +120,39 @@ int srd_probe_memory(const void *addr, size_t length, bool write)
 
 struct srd_mr {
     struct ibv_mr ibv; /* first */
-    struct srd_stag_entry entry;
+    struct srd_stag_entry *entry;
 };
 
 struct srd_stag_entry *srd_mr_entry(struct ibv_mr *mr)
 {
-    return &((struct srd_mr *)mr)->entry;
+    return ((struct srd_mr *)mr)->entry;
 }
 
-static void free_region(struct srd_mr *mr)
+/* NULL: there is no memory. */
+static struct srd_mr *make_region(const struct ibv_pd *pd)
+{
+    struct srd_mr *mr = calloc(1, sizeof(*mr));
+
+    if (mr && !(mr->entry = srd_stag_take(&srd_device_of(pd->context)->stags))) {
+        free(mr);
+        return NULL;
+    }
+    return mr;
+}
+
+static void free_region(struct srd_mr *mr, const struct ibv_pd *pd)
 {
     struct srd_page_list *next;
 
-    free(mr->entry.list);
-    for (struct srd_page_list *list = mr->entry.spare; list; list = next) {
+    free(mr->entry->list);
+    for (struct srd_page_list *list = mr->entry->spare; list; list = next) {
         next = list->next;
         free(list);
     }
+    if (srd_stale(pd->context))
+        free(mr->entry); /* of the parent's, which nobody looks at here */
+    else
+        srd_stag_give(&srd_device_of(pd->context)->stags, mr->entry);
     free(mr);
 }
 
@@ -166,17 +182,17 @@ static struct ibv_mr *add_region(
     int error;
 
     mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
-    mr->entry.pd = pd;
-    mr->entry.access = access;
-    mr->entry.addr = (uintptr_t)addr;
-    mr->entry.length = length;
-    error = srd_stag_add(&srd_device_of(pd->context)->stags, &mr->entry);
+    mr->entry->pd = pd;
+    mr->entry->access = access;
+    mr->entry->addr = (uintptr_t)addr;
+    mr->entry->length = length;
+    error = srd_stag_add(&srd_device_of(pd->context)->stags, mr->entry);
     if (error) {
-        free_region(mr);
+        free_region(mr, pd);
         errno = error;
         return NULL;
     }
-    mr->ibv.lkey = mr->ibv.rkey = mr->entry.key;
+    mr->ibv.lkey = mr->ibv.rkey = mr->entry->key;
     srd_pd_get(pd);
     return &mr->ibv;
 }
@@ -192,10 +208,10 @@ struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
         errno = error;
         return NULL;
     }
-    mr = calloc(1, sizeof(*mr));
+    mr = make_region(pd);
     if (!mr)
         return NULL;
-    mr->entry.valid = true;
+    mr->entry->valid = true;
     return add_region(pd, mr, addr, length, access);
 }
 
@@ -220,12 +236,12 @@ struct ibv_mr *srd_alloc_fast_mr(struct ibv_pd *pd, uint32_t max_pages)
         errno = srd_stale(pd->context) ? EIO : EINVAL;
         return NULL;
     }
-    mr = calloc(1, sizeof(*mr));
+    mr = make_region(pd);
     if (!mr)
         return NULL;
-    mr->entry.max_pages = max_pages;
-    if (!make_lists(&srd_device_of(pd->context)->stags, &mr->entry)) {
-        free_region(mr);
+    mr->entry->max_pages = max_pages;
+    if (!make_lists(&srd_device_of(pd->context)->stags, mr->entry)) {
+        free_region(mr, pd);
         errno = ENOMEM;
         return NULL;
     }
@@ -237,12 +253,12 @@ int srd_dereg_mr(struct ibv_mr *ibv)
     struct srd_mr *mr = (struct srd_mr *)ibv;
     int error = srd_stale(ibv->context)
                     ? 0
-                    : srd_stag_remove(&srd_device_of(ibv->context)->stags, &mr->entry);
+                    : srd_stag_remove(&srd_device_of(ibv->context)->stags, mr->entry);
 
     if (error)
         return errno = error;
     srd_pd_put(ibv->pd);
-    free_region(mr);
+    free_region(mr, ibv->pd);
     return 0;
 }
 

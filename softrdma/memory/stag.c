@@ -30,6 +30,7 @@ int srd_stag_table_init(struct srd_stag_table *table)
         return ENOMEM;
     table->mask = FIRST_BUCKETS - 1;
     table->count = table->n_gone = 0;
+    table->unused = NULL;
     list_init(&table->bound);
     lock_init(&table->lock, LOCK_SRD_MEMORY, "softrdma stags");
     return 0;
@@ -63,11 +64,44 @@ static void grow_locked(struct srd_stag_table *table)
     free(old);
 }
 
+struct srd_stag_entry *srd_stag_take(struct srd_stag_table *table)
+{
+    struct srd_stag_entry *entry;
+
+    lock_acquire(&table->lock);
+    entry = table->unused;
+    if (entry)
+        table->unused = entry->next;
+    lock_release(&table->lock);
+    if (!entry && (entry = calloc(1, sizeof(*entry))))
+        atomic_init(&entry->pins, PIN_REMOVER);
+    return entry;
+}
+
+/* All but pins, which a thread that has seen it may add to and take off again, as it finds it in no table; and key. */
+static void clear(struct srd_stag_entry *entry)
+{
+    entry->window = entry->by_domain = entry->valid = entry->used = false;
+    entry->access = 0;
+    entry->addr = entry->length = 0;
+    entry->pd = NULL;
+    entry->max_pages = entry->offset = 0;
+    entry->list = entry->spare = NULL;
+}
+
+void srd_stag_give(struct srd_stag_table *table, struct srd_stag_entry *entry)
+{
+    clear(entry);
+    lock_acquire(&table->lock);
+    entry->next = table->unused;
+    table->unused = entry;
+    lock_release(&table->lock);
+}
+
 int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry)
 {
     int error = ENOMEM;
 
-    atomic_init(&entry->pins, 0);
     list_node_init(&entry->bound_node);
     lock_acquire(&table->lock);
     if (table->count > table->mask && table->mask + 1 < MAX_BUCKETS)
@@ -83,6 +117,8 @@ int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry)
         entry->next = *srd_stag_bucket(table, key);
         *srd_stag_bucket(table, key) = entry;
         table->count++;
+        /* From here on it can be pinned; pairs with pin_seen. */
+        atomic_fetch_and_explicit(&entry->pins, ~PIN_REMOVER, memory_order_release);
         error = 0;
         break;
     }
@@ -181,13 +217,54 @@ enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr,
     return look_up(qp, ((const struct ibv_qp *)qp)->pd, key, addr, length, access, remote, entry);
 }
 
-enum srd_stag_error srd_stag_pin_receive(
-    struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length, struct srd_stag_entry **entry)
+/*
+ * Pins the region used last, if that is what the key names still. Whoever takes it out of the table sets PIN_REMOVER in
+ * the word that the pin is in, then waits for pins: one of the two sees the other. No member that is read here changes
+ * before that, but a fast region's.
+ */
+static inline __attribute__((always_inline)) bool pin_seen(struct srd_stag_entry *seen,
+    const struct srd_qp *qp, const struct ibv_pd *pd, uint32_t key, uint64_t addr, uint64_t length,
+    int access)
+{
+    if (!seen || atomic_load_explicit(&seen->key, memory_order_relaxed) != key)
+        return false;
+    if (!(atomic_fetch_add_explicit(&seen->pins, 1, memory_order_acquire) & PIN_REMOVER) &&
+        !seen->max_pages && !check_locked(seen, qp, pd, key, addr, length, access, false))
+        return true;
+    drop_pin(seen, 1);
+    return false;
+}
+
+/* A local access. */
+static inline __attribute__((always_inline)) enum srd_stag_error pin_local(struct srd_qp *qp,
+    struct srd_stag_entry **seen, const struct ibv_pd *pd, uint32_t key, uint64_t addr,
+    uint64_t length, int access, struct srd_stag_entry **entry)
+{
+    enum srd_stag_error error;
+
+    if (pin_seen(*seen, qp, pd, key, addr, length, access)) {
+        *entry = *seen;
+        return SRD_STAG_OK;
+    }
+    error = look_up(qp, pd, key, addr, length, access, false, entry);
+    if (!error && !(*entry)->max_pages)
+        *seen = *entry; /* a region: a window has no local accesses */
+    return error;
+}
+
+enum srd_stag_error srd_stag_pin_send(struct srd_qp *qp, struct srd_stag_entry **seen, uint32_t key,
+    uint64_t addr, uint64_t length, struct srd_stag_entry **entry)
+{
+    return pin_local(qp, seen, ((const struct ibv_qp *)qp)->pd, key, addr, length, 0, entry);
+}
+
+enum srd_stag_error srd_stag_pin_receive(struct srd_qp *qp, struct srd_stag_entry **seen,
+    uint32_t key, uint64_t addr, uint64_t length, struct srd_stag_entry **entry)
 {
     const struct ibv_qp *ibv = (const struct ibv_qp *)qp;
 
-    return look_up(qp, ibv->srq ? ibv->srq->pd : ibv->pd, key, addr, length, IBV_ACCESS_LOCAL_WRITE,
-        false, entry);
+    return pin_local(qp, seen, ibv->srq ? ibv->srq->pd : ibv->pd, key, addr, length,
+        IBV_ACCESS_LOCAL_WRITE, entry);
 }
 
 void srd_stag_unpin(struct srd_stag_entry *entry)

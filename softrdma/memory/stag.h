@@ -23,11 +23,16 @@
 
 struct srd_qp;
 
-/* One name. Embedded in its region or window; the table's lock guards all but pins. */
+/*
+ * One name. Embedded in its window, or taken by its region from those of the table, whose memory is never freed: so a
+ * queue pair may look at the entry that it used last. The table's lock guards all but pins, but those who have a pin
+ * read what does not change of a region.
+ */
 struct srd_stag_entry {
-    struct srd_stag_entry *next; /* hash chain */
-    uint32_t key;                /* index << 8 | key octet */
-    _Atomic uint32_t pins;       /* accesses under way; top bit: a thread waits for them to end */
+    struct srd_stag_entry *next; /* hash chain, or that of the unused */
+    _Atomic uint32_t key;        /* index << 8 | key octet */
+    /* accesses under way; top bit: it is in no table, or a thread that takes it out waits for them to end */
+    _Atomic uint32_t pins;
     bool window;
     /* a window of type 1: any queue pair of its domain serves it, and binds alone change it */
     bool by_domain;
@@ -50,6 +55,13 @@ struct srd_stag_entry {
 int srd_stag_table_init(struct srd_stag_table *table);
 /* Of a table that nothing has been added to. */
 void srd_stag_table_fini(struct srd_stag_table *table);
+
+/*
+ * srd_stag_take  an entry for a region, which is in no table; its members are 0. NULL: there is no memory
+ * srd_stag_give  gives it back, after srd_stag_remove or before srd_stag_add
+ */
+struct srd_stag_entry *srd_stag_take(struct srd_stag_table *table);
+void srd_stag_give(struct srd_stag_table *table, struct srd_stag_entry *entry);
 
 /*
  * srd_stag_add     names an entry whose other members are set: a fresh random index, a random key octet. 0 or ENOMEM.
@@ -82,9 +94,15 @@ enum srd_stag_error {
  */
 enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
     int access, bool remote, struct srd_stag_entry **entry);
-/* The same for what a Receive gives to be written: of a shared queue's, the queue's domain counts. */
-enum srd_stag_error srd_stag_pin_receive(
-    struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length, struct srd_stag_entry **entry);
+/*
+ * The same for memory that a Send gives to be read, or a Receive to be written: of a shared queue's, the queue's domain
+ * counts. seen: in, out: the region that this side of the queue pair used last, or NULL; its lock is held. The same
+ * region again is found without the table's lock.
+ */
+enum srd_stag_error srd_stag_pin_send(struct srd_qp *qp, struct srd_stag_entry **seen, uint32_t key,
+    uint64_t addr, uint64_t length, struct srd_stag_entry **entry);
+enum srd_stag_error srd_stag_pin_receive(struct srd_qp *qp, struct srd_stag_entry **seen,
+    uint32_t key, uint64_t addr, uint64_t length, struct srd_stag_entry **entry);
 void srd_stag_unpin(struct srd_stag_entry *entry);
 /* One more pin, by one who has one. */
 static inline void srd_stag_pin_again(struct srd_stag_entry *entry)

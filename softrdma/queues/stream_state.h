@@ -109,6 +109,7 @@ struct srd_rx {
     uint8_t send_opcode;
     bool receiving;
     struct srd_receive receive;
+    struct srd_stag_entry *seen; /* the region of a Receive's last entry (srd_stag_pin_receive) */
 
     bool first_seen;       /* the peer's first FPDU was valid */
     uint64_t ack_octets;   /* received since an acknowledgement was last sent */
@@ -162,6 +163,7 @@ struct srd_tx {
     enum srd_tx_source source, last_source;
     uint32_t offset; /* in it */
     uint32_t sge, sge_offset;
+    struct srd_stag_entry *seen; /* the region that was read last (srd_stag_pin_send) */
 
     uint32_t send_msn, read_msn, atomic_msn; /* the next to give; atomic_msn: to Atomic Responses */
     bool rtr_due;

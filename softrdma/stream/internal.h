@@ -211,7 +211,7 @@ static inline enum srd_stag_error srd_rx_pin_entry(struct srd_qp *qp, const stru
     uint64_t addr = sge->addr + position;
 
     return receive
-               ? srd_stag_pin_receive(qp, sge->lkey, addr, octets, entry)
+               ? srd_stag_pin_receive(qp, &qp->stream.rx.seen, sge->lkey, addr, octets, entry)
                : srd_stag_pin(qp, sge->lkey, addr, octets, IBV_ACCESS_LOCAL_WRITE, false, entry);
 }
 

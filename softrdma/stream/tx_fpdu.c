@@ -124,7 +124,8 @@ static inline enum srd_stag_error copy_pinned(
 static inline enum srd_stag_error pin(struct srd_qp *qp, uint32_t key, uint64_t addr,
     uint32_t octets, bool remote, struct srd_stag_entry **entry)
 {
-    return srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, entry);
+    return remote ? srd_stag_pin(qp, key, addr, octets, IBV_ACCESS_REMOTE_READ, true, entry)
+                  : srd_stag_pin_send(qp, &qp->stream.tx.seen, key, addr, octets, entry);
 }
 
 /* Each piece has a pin; the first has the caller's. */

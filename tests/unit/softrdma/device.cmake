@@ -9,6 +9,7 @@ target_link_options(test_softrdma_several PRIVATE -Wl,--wrap=reactor_poll,--wrap
 nd_test(NAME softrdma.sleep SOURCES events/test_sleep.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.memory SOURCES memory/test_memory.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.seen SOURCES memory/test_seen.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm SOURCES cm/test_cm.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_cm_raw PRIVATE -Wl,--wrap=accept4,--wrap=connect,--wrap=getsockopt)
