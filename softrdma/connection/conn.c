@@ -287,18 +287,31 @@ void srd_conn_apply(struct srd_conn *conn, unsigned actions)
     apply_actions(conn, actions);
 }
 
+/* How many looks there were while an acknowledgement was owed, with this one; 0: none is. */
+static unsigned looks_owing(struct srd_conn *conn)
+{
+    return srd_stream_owes_ack(conn->qp)
+               ? atomic_load_explicit(&conn->owing, memory_order_relaxed) + 1
+               : 0;
+}
+
 /* One more look by a polling thread: is it time to send an acknowledgement that is owed? */
 static bool patience_ends(struct srd_conn *conn)
 {
-    unsigned looks = 0;
-    bool ends = false;
+    unsigned looks = looks_owing(conn);
+    bool ends = looks >= SRD_SOON_LOOKS;
 
-    if (srd_stream_owes_ack(conn->qp)) {
-        looks = atomic_load_explicit(&conn->owing, memory_order_relaxed) + 1;
-        ends = looks >= SRD_SOON_LOOKS;
-    }
     atomic_store_explicit(&conn->owing, ends ? 0 : looks, memory_order_relaxed);
     return ends;
+}
+
+static inline void note_look(struct srd_conn *conn, bool again)
+{
+    if (!again)
+        return;
+    srd_source_polled(&conn->source);
+    if (conn->transport->polled)
+        conn->transport->polled(conn);
 }
 
 bool srd_conn_poll(struct srd_source *source, bool again)
@@ -309,11 +322,7 @@ bool srd_conn_poll(struct srd_source *source, bool again)
 
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
         return false;
-    if (again) {
-        srd_source_polled(&conn->source);
-        if (conn->transport->polled)
-            conn->transport->polled(conn);
-    }
+    note_look(conn, again);
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
     if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2 &&
         !is_full(conn))
@@ -324,6 +333,71 @@ bool srd_conn_poll(struct srd_source *source, bool again)
         receive_if_free(conn, &actions, &moved);
     if (actions || moved || blocked)
         apply_actions(conn, actions);
+    return moved || actions;
+}
+
+bool srd_conn_enter(struct srd_source *source)
+{
+    return lock_try(&container_of(source, struct srd_conn, source)->qp->rx_lock);
+}
+
+/* Whether a look has nothing to do but to read. */
+static bool only_reads(struct srd_conn *conn)
+{
+    unsigned looks;
+
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) ||
+        atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed))
+        return false;
+    looks = looks_owing(conn);
+    if (looks >= SRD_SOON_LOOKS)
+        return false;
+    atomic_store_explicit(&conn->owing, looks, memory_order_relaxed);
+    return true;
+}
+
+/* RX lock held: a look that has more to do, which it does with a reference and without the lock. */
+static __attribute__((noinline)) bool poll_with_reference(struct srd_conn *conn, bool again)
+{
+    unsigned actions = 0;
+    bool moved = false;
+
+    srd_conn_ref(conn);
+    if (!lock_leave(&conn->qp->rx_lock))
+        receive_once_more(conn, &actions, &moved);
+    if (actions || moved)
+        apply_actions(conn, actions);
+    moved |= srd_conn_poll(&conn->source, again);
+    srd_conn_unref(conn);
+    return moved || actions;
+}
+
+bool srd_conn_poll_entered(struct srd_source *source, bool again)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+    struct lock *lock = &conn->qp->rx_lock;
+    bool moved = false, acts;
+    unsigned actions;
+
+    if (!only_reads(conn))
+        return poll_with_reference(conn, again);
+    note_look(conn, again);
+    actions = conn->transport->receive(conn, RX_BUDGET_INLINE, 0, &moved);
+    acts = actions || (moved && atomic_load(&conn->down));
+    if (acts)
+        srd_conn_ref(conn);
+    else if (moved)
+        srd_conn_sync_deadline(conn); /* all that apply_actions would do */
+    if (!lock_leave(lock)) {
+        if (!acts)
+            srd_conn_ref(conn);
+        acts = true;
+        receive_once_more(conn, &actions, &moved);
+    }
+    if (acts) {
+        apply_actions(conn, actions);
+        srd_conn_unref(conn);
+    }
     return moved || actions;
 }
 

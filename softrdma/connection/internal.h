@@ -40,6 +40,8 @@ void srd_linger_expired(struct srd_conn *conn);
 /*
  * conn.c: the stream phase, no lock held but in srd_conn_poll.
  * srd_conn_poll            a thread looks; again: it does so again and again. Returns whether it found something
+ * srd_conn_enter           the queue's lock held: takes the receive side for srd_conn_poll_entered, if it is free. Its
+ *                          lock keeps the connection: who detaches it takes it off its queues, and has that lock then
  * srd_conn_left            no thread looks any more
  * srd_conn_stream_ready    TCP's socket is, with EPOLL* bits; srd_conn_stream_rung: the bell has rung. Both return
  *                          whether that was served, else the reactor leaves the source for a moment
@@ -47,6 +49,8 @@ void srd_linger_expired(struct srd_conn *conn);
  * srd_conn_sync_deadline   sets that
  */
 bool srd_conn_poll(struct srd_source *source, bool again);
+bool srd_conn_enter(struct srd_source *source);
+bool srd_conn_poll_entered(struct srd_source *source, bool again);
 void srd_conn_left(struct srd_source *source);
 bool srd_conn_stream_ready(struct srd_conn *conn, uint32_t events, bool background);
 bool srd_conn_stream_rung(struct srd_conn *conn, bool background);

@@ -453,6 +453,10 @@ void srd_conn_detach(struct srd_qp *qp)
     if (!conn)
         return;
     lock_acquire(conn->owner_lock); /* an attach under way has ended */
+    /* No poll or post finds it from here on; one that is under way ends before this has the locks. */
+    srd_cq_detach_source(qp->qp.send_cq, &conn->source);
+    if (qp->qp.recv_cq != qp->qp.send_cq)
+        srd_cq_detach_source(qp->qp.recv_cq, &conn->source);
     lock_acquire(&qp->rx_lock);
     lock_acquire(&qp->tx_lock);
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
@@ -464,9 +468,6 @@ void srd_conn_detach(struct srd_qp *qp)
     lock_release(&qp->rx_lock);
     lock_release(conn->owner_lock);
     srd_conn_leave_busy(conn);
-    srd_cq_detach_source(qp->qp.send_cq, &conn->source);
-    if (qp->qp.recv_cq != qp->qp.send_cq)
-        srd_cq_detach_source(qp->qp.recv_cq, &conn->source);
     if (srd_conn_in_phase(conn, SRD_CONN_LINGER))
         linger_begin(conn);
     srd_conn_unref(conn);

@@ -105,6 +105,8 @@ static void on_free(struct srd_source *source)
 static const struct srd_source_ops source_ops = {
     .ready = on_ready,
     .poll = srd_conn_poll,
+    .enter = srd_conn_enter,
+    .poll_entered = srd_conn_poll_entered,
     .expired = on_expired,
     .idle = on_idle,
     .spent = on_spent,

@@ -32,6 +32,14 @@ struct srd_source_ops {
      */
     bool (*poll)(struct srd_source *source, bool again);
     /*
+     * The same for who knows the source by its queue alone, without a reference. NULL: nothing is to be done.
+     * enter         LOCK_SRD_CQ held: begins a look, unless another thread is at it. Returns whether poll_entered is to
+     *               follow; until that returns the source stays
+     * poll_entered  as poll
+     */
+    bool (*enter)(struct srd_source *source);
+    bool (*poll_entered)(struct srd_source *source, bool again);
+    /*
      * The deadline has passed, or the source is soon and served now; it is unset when this is called. No lock is held.
      */
     void (*expired)(struct srd_source *source);

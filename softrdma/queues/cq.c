@@ -339,7 +339,7 @@ static bool looks_again_locked(struct srd_cq *cq)
 }
 
 /*
- * The connection to poll now, referenced; NULL: all. With several, every second poll goes to the one that had something
+ * The connection to poll now; NULL: all. With several, every second poll goes to the one that had something
  * last: it mostly has the next message, too, and then the others cost nothing.
  */
 static struct srd_source *source_of_turn_locked(struct srd_cq *cq)
@@ -355,8 +355,17 @@ static struct srd_source *source_of_turn_locked(struct srd_cq *cq)
         if (turn % 2)
             return NULL;
     }
-    srd_source_ref(cq->source);
     return cq->source;
+}
+
+/* Whether a look has begun; if not, the source gets a reference. */
+static bool enter_locked(struct srd_cq *cq, struct srd_source *source)
+{
+    lock_assert_held(&cq->lock);
+    if (source->ops->enter && source->ops->enter(source))
+        return true;
+    srd_source_ref(source);
+    return false;
 }
 
 static void leave(struct srd_source *source)
@@ -423,7 +432,7 @@ static bool look_at_all(struct srd_cq *cq)
 static bool progress(struct srd_cq *cq)
 {
     struct srd_source *source;
-    bool moved, several, again;
+    bool moved, several, again, entered;
 
     if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
         return false;
@@ -431,11 +440,16 @@ static bool progress(struct srd_cq *cq)
     source = source_of_turn_locked(cq);
     several = cq->sources > 1;
     again = looks_again_locked(cq);
+    entered = source && enter_locked(cq, source);
     lock_release(&cq->lock);
     if (!source)
         return look_at_all(cq);
-    moved = source->ops->poll(source, again);
-    srd_source_unref(source);
+    if (entered) {
+        moved = source->ops->poll_entered(source, again);
+    } else {
+        moved = source->ops->poll(source, again);
+        srd_source_unref(source);
+    }
     if (several)
         looked(cq, moved);
     return moved;

@@ -268,9 +268,21 @@ static void makes_room(void)
         rings();
 }
 
+/* As a poll of a queue, which takes the receive side in the queue's lock if it is free. */
 static void polls(void)
 {
+    step();
+    if (srd_conn_enter(&conn.source))
+        srd_conn_poll_entered(&conn.source, true);
+    else
+        srd_conn_poll(&conn.source, true);
+}
+
+/* As a thread that is about to sleep. */
+static void looks_and_leaves(void)
+{
     srd_conn_poll(&conn.source, true);
+    srd_conn_left(&conn.source);
 }
 
 static void polls_and_leaves(void)
@@ -406,10 +418,14 @@ static void what_comes_while_a_thread_polls_is_read(void **state)
                  (*const forgets[])(void) = { polls, time_passes },
                  (*const three[])(void) = { writes, polls, time_passes },
                  (*const two_poll[])(void) = { polls_and_leaves, writes, polls },
+                 (*const looks[])(void) = { writes, looks_and_leaves },
+                 (*const both[])(void) = { looks_and_leaves, writes, polls },
                  (*const late[])(void) = { polls_and_leaves, time_passes };
 
     (void)state;
     play_all(5, leaves, 2, begins, ends_unpolled);
+    play_all(5, looks, 2, begins, ends_unpolled);
+    play_all(3, both, 3, begins, ends);
     play_all(5, end, 2, begins, ends_unpolled);
     play_all(5, late, 2, begins, ends_unpolled);
     play_all(5, forgets, 2, begins, ends);

@@ -75,11 +75,22 @@ static struct srd_source *source_of(int pair)
 static const struct srd_source_ops *real_ops;
 static struct srd_source_ops counting_ops;
 
-static bool counted_poll(struct srd_source *source, bool again)
+static void count(struct srd_source *source)
 {
     for (int i = 0; i < PAIRS; i++)
         looks_at[i] += source == source_of(i);
+}
+
+static bool counted_poll(struct srd_source *source, bool again)
+{
+    count(source);
     return real_ops->poll(source, again);
+}
+
+static bool counted_poll_entered(struct srd_source *source, bool again)
+{
+    count(source);
+    return real_ops->poll_entered(source, again);
 }
 
 static void start_counts(void)
@@ -108,6 +119,7 @@ static int setup(void **state)
     real_ops = source_of(0)->ops;
     counting_ops = *real_ops;
     counting_ops.poll = counted_poll;
+    counting_ops.poll_entered = counted_poll_entered;
     for (int i = 0; i < PAIRS; i++)
         source_of(i)->ops = &counting_ops;
     for (int i = 1; i < WATCHED; i++)
