@@ -62,8 +62,9 @@ const struct nd_family nd_families[] = {
                   Q(SERVES_AS_ASKED) | Q(OFFER_EXPIRES) | Q(ACTIVE_FIRST) | Q(NO_RECEIVER_WAIT) |
                   Q(SENT_IS_DONE) | Q(FEWER_READ_ENTRIES) | Q(FIXED_SRQ) | Q(FIXED_CQ) |
                   Q(LOST_KEY),
-        .remarks = "iWARP in software; no immediate data; a peer that leaves before it is "
-                   "accepted can end its listener",
+        .remarks =
+            "iWARP in software; no immediate data; a peer that leaves before it is "
+            "accepted can end its listener, and a message that comes meanwhile can stay unread",
     },
     {
         .name = "mlx4",
