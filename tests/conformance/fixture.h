@@ -192,6 +192,8 @@ UINT32 remote_token(struct end *end);
 /* Results. poll_result never uses Notify; next_result does, unless the suite runs with --poll or the file is closed. */
 ND2_RESULT next_result(struct cq *cq);
 ND2_RESULT poll_result(struct cq *cq);
+/* GetResults until n have come, as a device may flush late; room in: of the array. Returns how many it has taken. */
+ULONG next_results(struct cq *cq, ND2_RESULT *results, ULONG room, ULONG n);
 /* The next result is this one: all five fields. Returns BytesTransferred (of a Receive; else 0). */
 ULONG expect_result(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
 void expect_no_result(struct cq *cq);

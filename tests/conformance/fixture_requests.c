@@ -93,6 +93,17 @@ ND2_RESULT next_result(struct cq *cq)
     return result;
 }
 
+ULONG next_results(struct cq *cq, ND2_RESULT *results, ULONG room, ULONG n)
+{
+    ULONG taken = CALL(cq, GetResults, results, room);
+
+    while (taken < n) {
+        results[taken++] = next_result(cq);
+        taken += CALL(cq, GetResults, results + taken, room - taken);
+    }
+    return taken;
+}
+
 const char *type_name(ND2_REQUEST_TYPE type)
 {
     static const char *const names[] = { "Receive", "Send", "Bind", "Invalidate", "Read", "Write" };

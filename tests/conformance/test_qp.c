@@ -180,7 +180,7 @@ static void flush_without_a_connection(void)
     expect_status(ND_PENDING, CALL(end->cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
     expect_status(ND_SUCCESS, wait_op(end->cq, op));
     ND2_RESULT results[4];
-    expect_equal(2, CALL(end->cq, GetResults, results, 4));
+    expect_equal(2, next_results(end->cq, results, 4, 2));
     for (int i = 0; i < 2; i++) {
         expect_status(ND_CANCELED, results[i].Status);
         expect_equal(Nd2RequestTypeReceive, results[i].RequestType);
