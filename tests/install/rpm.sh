@@ -8,8 +8,11 @@ set -euo pipefail
 source=$1 build=$2 work=$3 libdir=$4 version=$5
 command -v rpmbuild > /dev/null || { echo "no rpmbuild"; exit 77; }
 rm -rf "$work"
-mkdir -p "$work/BUILD"
-ln -s "$source" "$work/BUILD/ndspi-$version"
+# Of rpm before 4.20, and since.
+for folder in "$work/BUILD" "$work/BUILD/ndspi-$version-build"; do
+    mkdir -p "$folder/SPECPARTS"
+    ln -s "$source" "$folder/ndspi-$version"
+done
 windows="bin/ndspi-wine share/man/man1/ndspi-wine.1 share/bash-completion/completions/ndspi-wine
     share/zsh/site-functions/_ndspi-wine $libdir/ndspi/windows $libdir/ndspi/wine $libdir/ndspi/*mingw32"
 install="DESTDIR=%{buildroot} cmake --install $build --prefix /usr > $work/installed
