@@ -105,7 +105,8 @@ HANDLE SharedSection::fetch_port(UINT32 rank) const
             FALSE, DUPLICATE_SAME_ACCESS)) {
         DWORD error = GetLastError();
         port = NULL;
-        if (WaitForSingleObject(process, 0) != WAIT_OBJECT_0)
+        /* A rank that is about to end gives no handles any more. */
+        if (WaitForSingleObject(process, 2000) != WAIT_OBJECT_0)
             fail("DuplicateHandle of rank %u's port failed: error %u\n  " NDMPI_CHANNEL_HINT, rank,
                 (unsigned)error);
     }
