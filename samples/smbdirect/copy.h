@@ -108,9 +108,7 @@ void copy_progress_end(
 /* Without the line at the end. */
 void copy_progress_fail(struct copy_progress *progress);
 
-/* ---- the two sides; they return the program's status, or that another address may do ---- */
-
-enum { COPY_NEXT_ADDRESS = -1 };
+/* ---- the two sides; they return the program's status, or COPY_NEXT_ADDRESS ---- */
 
 /* Parameters out: for both sides' connections. Hosts may be busy, so wait for a peer longer than by default. */
 static inline void copy_parameters(SMBD_PARAMETERS *parameters)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy_host.h - hosts, and what is said of them: of smbdcopy and smbdcat. */
+/* copy_host.h - what smbdcopy, smbdcat and smbdserve share: hosts, what is said of them, how a program serves. */
 #ifndef COPY_HOST_H
 #define COPY_HOST_H
 
@@ -40,6 +40,21 @@ bool copy_local_address(const struct copy_address *remote, struct copy_address *
 unsigned copy_interface_of(const struct copy_address *address);
 
 enum { COPY_ADDRESS_TEXT = 80 };
+
+/* ---- copy_listen.c ---- */
+
+/* Beside the program's status: another address of the host may do. */
+enum { COPY_NEXT_ADDRESS = -1 };
+
+/*
+ * copy_listen - serves at an address until SIGINT or SIGTERM; says where, whom it does not serve, and what fails. To be
+ * called before the program has other threads: it blocks both signals.
+ * adapter         out: that of the address, while it serves
+ * serve, context  in: for each connection (smbd.h)
+ * Returns 0 or COPY_NEXT_ADDRESS.
+ */
+int copy_listen(const struct copy_address *address, const SMBD_PARAMETERS *parameters,
+    SMBD_ADAPTER **adapter, SMBD_SERVE *serve, void *context);
 
 /* ---- copy_status.c ---- */
 

@@ -7,12 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MOST_CONNECTIONS = 32 };
 
 void copy_session_say(struct session *session, const char *what, const char *why)
 {
@@ -224,83 +221,21 @@ static VOID serve(PVOID context, SMBD_CONNECTION *connection)
     copy_worker_stop(session.worker);
 }
 
-static VOID refused(PVOID context, const SOCKADDR *peer, NTSTATUS status, const char *reason)
-{
-    char address[COPY_ADDRESS_TEXT], text[64];
-
-    (void)context;
-    copy_say("%s: not served: %s: %s", copy_address_text(peer, address, sizeof(address)), reason,
-        copy_status_text(status, text, sizeof(text)));
-}
-
 /* ---- the program ---- */
-
-static void failed(const struct copy_address *address, const char *what, NTSTATUS status)
-{
-    const char *hint = copy_status_hint(status);
-    char where[COPY_ADDRESS_TEXT], text[64];
-
-    copy_say("%s: %s: %s%s%s%s", copy_address_text(&address->sa, where, sizeof(where)), what,
-        copy_status_text(status, text, sizeof(text)), hint ? " (" : "", hint ? hint : "",
-        hint ? ")" : "");
-}
-
-/* Serves until a signal ends the program. */
-static void run(SMBD_LISTENER *listener, const sigset_t *ending)
-{
-    struct copy_address address = { .length = sizeof(address.in6) };
-    char text[COPY_ADDRESS_TEXT];
-    int signal;
-
-    SmbdListenerAddress(listener, &address.sa, address.length);
-    copy_say("listening on %s", copy_address_text(&address.sa, text, sizeof(text)));
-    sigwait(ending, &signal);
-    SmbdCloseListener(listener);
-}
-
-static int listen_and_run(struct server *server, const sigset_t *ending)
-{
-    const struct copy_address *address = &server->options->address;
-    const SMBD_SERVICE service = {
-        .Serve = serve, .Refused = refused, .Context = server, .MaxConnections = MOST_CONNECTIONS
-    };
-    SMBD_PARAMETERS parameters;
-    SMBD_LISTENER *listener;
-    NTSTATUS status;
-
-    copy_parameters(&parameters);
-    status = SmbdListen(
-        server->adapter, &address->sa, address->length, &parameters, &service, &listener);
-    if (NT_SUCCESS(status))
-        run(listener, ending);
-    else
-        failed(address, "cannot listen", status);
-    return NT_SUCCESS(status) ? 0 : COPY_NEXT_ADDRESS;
-}
 
 int copy_serve(const struct copy_options *options)
 {
     struct server server = { .options = options };
-    NTSTATUS status;
-    sigset_t ending;
-    int result = COPY_NEXT_ADDRESS;
+    SMBD_PARAMETERS parameters;
+    int result;
 
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ending, NULL); /* before other threads start */
     server.directory = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (server.directory < 0) {
         copy_say("%s: %s", options->directory, strerror(errno));
         return 1;
     }
-    status = SmbdOpenAdapter(copy_interface_of(&options->address), &server.adapter);
-    if (NT_SUCCESS(status)) {
-        result = listen_and_run(&server, &ending);
-        SmbdCloseAdapter(server.adapter);
-    } else {
-        failed(&options->address, "no adapter", status);
-    }
+    copy_parameters(&parameters);
+    result = copy_listen(&options->address, &parameters, &server.adapter, serve, &server);
     close(server.directory);
     return result;
 }

@@ -110,7 +110,7 @@ typedef uint32_t serve_command(
 
 /* ---- serve_server.c ---- */
 
-/* Until a signal ends it. Returns the program's status, or -1: another address may do. */
+/* Until a signal ends it. Returns the program's status, or COPY_NEXT_ADDRESS. */
 int serve(const struct serve_options *options);
 
 /* ---- serve_session.c ---- */

@@ -81,7 +81,7 @@ static int run(const struct arguments *arguments, const char *directory, const c
     struct copy_address addresses[COPY_ADDRESSES];
     struct cat_login login;
     unsigned count = copy_parse_address(where, addresses, COPY_ADDRESSES);
-    int status = -1;
+    int status = COPY_NEXT_ADDRESS;
 
     if (!count)
         return STATUS_USAGE;
@@ -90,11 +90,11 @@ static int run(const struct arguments *arguments, const char *directory, const c
             return STATUS_FAILED;
         options.login = login.login;
     }
-    for (unsigned i = 0; i < count && status < 0; i++) {
+    for (unsigned i = 0; i < count && status == COPY_NEXT_ADDRESS; i++) {
         options.address = addresses[i];
         status = serve(&options);
     }
-    return status < 0 ? STATUS_FAILED : status;
+    return status == COPY_NEXT_ADDRESS ? STATUS_FAILED : status;
 }
 
 int main(int argc, char **argv)
