@@ -251,14 +251,15 @@ struct ibv_mr *srd_alloc_fast_mr(struct ibv_pd *pd, uint32_t max_pages)
 int srd_dereg_mr(struct ibv_mr *ibv)
 {
     struct srd_mr *mr = (struct srd_mr *)ibv;
+    struct ibv_pd *pd = ibv->pd;
     int error = srd_stale(ibv->context)
                     ? 0
                     : srd_stag_remove(&srd_device_of(ibv->context)->stags, mr->entry);
 
     if (error)
         return errno = error;
-    srd_pd_put(ibv->pd);
-    free_region(mr, ibv->pd);
+    free_region(mr, pd);
+    srd_pd_put(pd); /* from here on the program may free it */
     return 0;
 }
 
