@@ -112,6 +112,23 @@ void end_close(struct end *end)
     memset(end, 0, sizeof(*end));
 }
 
+int end_setup(void **state)
+{
+    struct end *end = malloc(sizeof(*end));
+
+    end_open(end);
+    end_make_qp(end);
+    *state = end;
+    return 0;
+}
+
+int end_teardown(void **state)
+{
+    end_close(*state);
+    free(*state);
+    return 0;
+}
+
 struct rdma_cm_event *test_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
     struct pollfd fd = { .fd = channel->fd, .events = POLLIN };

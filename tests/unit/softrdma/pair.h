@@ -37,6 +37,9 @@ int raw_listen(struct sockaddr_storage *address);
 void end_open(struct end *end);
 void end_make_qp(struct end *end);
 void end_close(struct end *end);
+/* Of a test of cmocka: *state is an end with a queue pair. */
+int end_setup(void **state);
+int end_teardown(void **state);
 
 /* The next event, of the kind expected, before the deadline; the caller acknowledges it (srd_ack_cm_event). */
 struct rdma_cm_event *test_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type);

@@ -22,23 +22,6 @@ enum {
           IBV_ACCESS_MW_BIND
 };
 
-static int setup(void **state)
-{
-    struct end *end = malloc(sizeof(*end));
-
-    end_open(end);
-    end_make_qp(end);
-    *state = end;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    end_close(*state);
-    free(*state);
-    return 0;
-}
-
 static enum srd_stag_error pin(
     struct end *end, uint32_t key, uint64_t addr, uint64_t length, int access, bool remote)
 {
@@ -547,35 +530,42 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            a_region_is_reached_by_its_key_within_bounds_and_rights, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_region_of_another_domain_is_not_reached, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_are_not_reused_soon, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_regions_are_all_found, setup, teardown),
+            a_region_is_reached_by_its_key_within_bounds_and_rights, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            memory_that_is_not_there_is_not_registered, setup, teardown),
-        cmocka_unit_test_setup_teardown(inconsistent_registrations_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_window_gives_its_part_until_invalidated, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_window_needs_a_region_that_allows_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_window_may_be_bound_under_its_first_key, setup, teardown),
+            a_region_of_another_domain_is_not_reached, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(keys_are_not_reused_soon, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(many_regions_are_all_found, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            local_write_among_the_rights_of_a_window_means_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_window_belongs_to_one_queue_pair, setup, teardown),
-        cmocka_unit_test_setup_teardown(windows_have_one_of_two_types, setup, teardown),
+            memory_that_is_not_there_is_not_registered, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            a_type_1_window_is_bound_again_and_taken_back_by_binds, setup, teardown),
+            inconsistent_registrations_are_refused, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            a_type_1_window_of_another_domain_is_not_reached, setup, teardown),
+            a_window_gives_its_part_until_invalidated, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            unbinding_a_type_1_window_waits_for_accesses, setup, teardown),
-        cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, setup, teardown),
-        cmocka_unit_test_setup_teardown(invalidating_waits_for_accesses, setup, teardown),
+            a_window_needs_a_region_that_allows_it, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            invalidating_a_fast_region_waits_for_accesses, setup, teardown),
+            a_window_may_be_bound_under_its_first_key, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            registering_waits_for_accesses_from_before, setup, teardown),
+            local_write_among_the_rights_of_a_window_means_nothing, end_setup, end_teardown),
         cmocka_unit_test_setup_teardown(
-            destroying_a_queue_pair_waits_for_accesses, setup, teardown),
-        cmocka_unit_test_setup_teardown(queue_pair_numbers_are_not_reused_soon, setup, teardown),
+            a_window_belongs_to_one_queue_pair, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(windows_have_one_of_two_types, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_type_1_window_is_bound_again_and_taken_back_by_binds, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_type_1_window_of_another_domain_is_not_reached, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            unbinding_a_type_1_window_waits_for_accesses, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(invalidating_waits_for_accesses, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            invalidating_a_fast_region_waits_for_accesses, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            registering_waits_for_accesses_from_before, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            destroying_a_queue_pair_waits_for_accesses, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            queue_pair_numbers_are_not_reused_soon, end_setup, end_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

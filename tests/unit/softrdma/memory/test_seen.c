@@ -15,28 +15,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
 enum { OCTETS = 100, ROUNDS = 300 };
-
-static int setup(void **state)
-{
-    struct end *end = malloc(sizeof(*end));
-
-    end_open(end);
-    end_make_qp(end);
-    *state = end;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    end_close(*state);
-    free(*state);
-    return 0;
-}
 
 static enum srd_stag_error reads(
     struct end *end, struct srd_stag_entry **seen, uint32_t key, uint64_t addr, uint64_t octets)
@@ -193,11 +175,13 @@ static void no_access_outlives_the_region(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_seen_is_checked_as_the_table_is, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_deregistered_is_not_reached, setup, teardown),
         cmocka_unit_test_setup_teardown(
-            deregistering_waits_for_an_access_to_what_was_seen, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_access_outlives_the_region, setup, teardown),
+            what_was_seen_is_checked_as_the_table_is, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            what_was_deregistered_is_not_reached, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(
+            deregistering_waits_for_an_access_to_what_was_seen, end_setup, end_teardown),
+        cmocka_unit_test_setup_teardown(no_access_outlives_the_region, end_setup, end_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
