@@ -20,6 +20,7 @@
 #ifndef REACTOR_REACTOR_H
 #define REACTOR_REACTOR_H
 
+#include "reactor/exported.h"
 #include "util/list.h"
 
 #include <stdatomic.h>

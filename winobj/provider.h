@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#include "winobj/exported.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif

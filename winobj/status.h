@@ -5,6 +5,8 @@
 
 #include <windows.h>
 
+#include "winobj/exported.h"
+
 /*
  * win_error_from_status - the Win32 error that Windows has for a status (RtlNtStatusToDosError). A status without a
  * row: ERROR_MR_MID_NOT_FOUND.

@@ -5,6 +5,8 @@
 
 #include <windows.h>
 
+#include "winobj/exported.h"
+
 /* Sets what win_winsock_start and win_winsock_stop call, once, when libndwin32 is loaded. They do nothing before. */
 void win_winsock_register(DWORD (*start)(void), void (*stop)(void));
 

@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ndspi/core/exported.h"
+
 #define ND_BOARD_TITLE "ndspi-counters" /* its form follows */
 #define ND_BOARD_BEGIN "counters."      /* of each NAME */
 #define ND_BOARD_ASK   ".ask"

@@ -9,6 +9,7 @@
 #ifndef NDSPI_CORE_DEFERRED_H
 #define NDSPI_CORE_DEFERRED_H
 
+#include "ndspi/core/exported.h"
 #include "util/list.h"
 
 #include <stdbool.h>

@@ -8,6 +8,7 @@
 #ifndef NDSPI_CORE_FILE_USERS_H
 #define NDSPI_CORE_FILE_USERS_H
 
+#include "ndspi/core/exported.h"
 #include "ndspi/core/object.h"
 
 #include "util/list.h"

@@ -5,6 +5,8 @@
 
 #include <ndprovider.h>
 
+#include "ndspi/core/exported.h"
+
 struct nd_sink;
 
 /*

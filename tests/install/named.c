@@ -20,6 +20,18 @@ void log_write_(void)
     abort();
 }
 
+void reactor_run(void);
+void reactor_run(void)
+{
+    abort();
+}
+
+void win_handle_add(void);
+void win_handle_add(void)
+{
+    abort();
+}
+
 int main(void)
 {
     HANDLE event = CreateEventA(NULL, FALSE, TRUE, "ndspi-install-test");

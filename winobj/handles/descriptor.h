@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#include "winobj/exported.h"
+
 enum { WIN_DESCRIPTORS = 1 << 22 }; /* all numbers below */
 
 /* The handle of a descriptor's object; NULL: it has none. */

@@ -12,6 +12,7 @@
 #ifndef WINOBJ_HANDLE_H
 #define WINOBJ_HANDLE_H
 
+#include "winobj/exported.h"
 #include "winobj/handles/parcel.h"
 
 #include <windows.h>

@@ -3,6 +3,7 @@
 #ifndef WINOBJ_FILE_H
 #define WINOBJ_FILE_H
 
+#include "winobj/exported.h"
 #include "winobj/handles/handle.h"
 #include "winobj/requests/port.h"
 #include "winobj/waits/dispatch.h"

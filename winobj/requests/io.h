@@ -13,6 +13,7 @@
 #ifndef WINOBJ_IO_H
 #define WINOBJ_IO_H
 
+#include "winobj/exported.h"
 #include "winobj/requests/file.h"
 
 #include <stdatomic.h>

@@ -7,6 +7,7 @@
 #ifndef WINOBJ_PORT_H
 #define WINOBJ_PORT_H
 
+#include "winobj/exported.h"
 #include "winobj/handles/handle.h"
 
 #include "util/list.h"

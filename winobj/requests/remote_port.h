@@ -6,6 +6,7 @@
 #ifndef WINOBJ_REMOTE_PORT_H
 #define WINOBJ_REMOTE_PORT_H
 
+#include "winobj/exported.h"
 #include "winobj/handles/handle.h"
 
 struct win_remote_port;

@@ -7,6 +7,7 @@
 #ifndef WINOBJ_ROUTINE_H
 #define WINOBJ_ROUTINE_H
 
+#include "winobj/exported.h"
 #include "winobj/waits/alert.h"
 
 #include <windows.h>

@@ -10,6 +10,7 @@
 #ifndef WINOBJ_ALERT_H
 #define WINOBJ_ALERT_H
 
+#include "winobj/exported.h"
 #include "util/list.h"
 #include "util/lock.h"
 

@@ -9,6 +9,7 @@
 #ifndef WINOBJ_DISPATCH_H
 #define WINOBJ_DISPATCH_H
 
+#include "winobj/exported.h"
 #include "winobj/handles/handle.h"
 
 #include "util/list.h"

@@ -3,6 +3,7 @@
 #ifndef WINOBJ_MUTEX_H
 #define WINOBJ_MUTEX_H
 
+#include "winobj/exported.h"
 #include "winobj/waits/dispatch.h"
 
 struct win_owner; /* a thread, as the owner of mutexes */

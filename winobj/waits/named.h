@@ -7,6 +7,7 @@
 #ifndef WINOBJ_NAMED_H
 #define WINOBJ_NAMED_H
 
+#include "winobj/exported.h"
 #include "winobj/waits/wait.h"
 
 /* What Create functions say of an object besides what it has itself. */

@@ -3,6 +3,7 @@
 #ifndef WINOBJ_TIMER_H
 #define WINOBJ_TIMER_H
 
+#include "winobj/exported.h"
 #include "winobj/waits/alert.h"
 #include "winobj/waits/dispatch.h"
 

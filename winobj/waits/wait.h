@@ -3,6 +3,7 @@
 #ifndef WINOBJ_WAIT_H
 #define WINOBJ_WAIT_H
 
+#include "winobj/exported.h"
 #include "winobj/waits/dispatch.h"
 #include "winobj/waits/mutex.h"
 

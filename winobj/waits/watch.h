@@ -3,6 +3,7 @@
 #ifndef WINOBJ_WATCH_H
 #define WINOBJ_WATCH_H
 
+#include "winobj/exported.h"
 #include "winobj/waits/wait.h"
 
 /* The caller serialises these calls. */

@@ -5,7 +5,7 @@ nd_test(NAME softrdma.connect SOURCES cm/test_connect.c pair.c LINK softrdma_int
 nd_test(NAME softrdma.cq SOURCES queues/test_cq.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cq_ex SOURCES queues/test_cq_ex.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.several SOURCES queues/test_several.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_several PRIVATE -Wl,--wrap=reactor_poll,--wrap=ppoll)
+target_link_options(test_softrdma_several PRIVATE -Wl,--wrap=ndspi_reactor_poll,--wrap=ppoll)
 nd_test(NAME softrdma.sleep SOURCES events/test_sleep.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.memory SOURCES memory/test_memory.c pair.c LINK softrdma_internal)
@@ -33,7 +33,7 @@ nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c cm/exchange_end.c pair
 target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event,--wrap=srd_stream_start)
 nd_test(NAME softrdma.exchange_rule SOURCES cm/test_exchange_rule.c cm/exchange_end.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_exchange_rule PRIVATE
-    -Wl,--wrap=srd_get_cm_event,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=reactor_deadline
+    -Wl,--wrap=srd_get_cm_event,--wrap=getifaddrs,--wrap=freeifaddrs,--wrap=ndspi_reactor_deadline
     -Wl,--wrap=srd_device_find_qp)
 nd_test(NAME softrdma.cm_faults SOURCES cm/test_faults.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_cm_faults PRIVATE

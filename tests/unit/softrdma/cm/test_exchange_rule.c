@@ -59,9 +59,9 @@ static _Atomic(struct srd_qp_exchange *) watched;
 static _Atomic(struct reactor_source *) timer; /* that of the watched one */
 static _Atomic uint64_t deadline_ns;           /* its last */
 
-void __real_reactor_deadline(struct reactor_source *source, uint64_t at_ns);
-void __wrap_reactor_deadline(struct reactor_source *source, uint64_t at_ns);
-void __wrap_reactor_deadline(struct reactor_source *source, uint64_t at_ns)
+void __real_ndspi_reactor_deadline(struct reactor_source *source, uint64_t at_ns);
+void __wrap_ndspi_reactor_deadline(struct reactor_source *source, uint64_t at_ns);
+void __wrap_ndspi_reactor_deadline(struct reactor_source *source, uint64_t at_ns)
 {
     char *its = (char *)atomic_load(&watched);
 
@@ -69,7 +69,7 @@ void __wrap_reactor_deadline(struct reactor_source *source, uint64_t at_ns)
         timer = source;
         deadline_ns = at_ns;
     }
-    __real_reactor_deadline(source, at_ns);
+    __real_ndspi_reactor_deadline(source, at_ns);
 }
 
 static void watch(struct end *end)

@@ -93,8 +93,8 @@
 #define srd_patience_awaited(source)           ((void)(source))
 #define srd_patience_forget(source)            ((void)(source))
 #define srd_tcp_put(conn, rest, rings)         ((void)(conn), (void)(rest), (void)(rings), -EAGAIN)
-#define reactor_is_lent()                      false
-#define reactor_in_turn()                      false
+#define ndspi_reactor_is_lent()                false
+#define ndspi_reactor_in_turn()                false
 
 unsigned srd_generation;
 

@@ -28,12 +28,12 @@ static struct pair pairs[PAIRS];
 
 static unsigned looks_at_all, looks_at[PAIRS];
 
-bool __real_reactor_poll(void);
-bool __wrap_reactor_poll(void);
-bool __wrap_reactor_poll(void)
+bool __real_ndspi_reactor_poll(void);
+bool __wrap_ndspi_reactor_poll(void);
+bool __wrap_ndspi_reactor_poll(void)
 {
     looks_at_all++;
-    return __real_reactor_poll();
+    return __real_ndspi_reactor_poll();
 }
 
 /* The background thread stops after its sleep as long as `held` is set. */
