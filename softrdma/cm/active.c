@@ -42,7 +42,7 @@ static void fail_locked(
     id->state = SRD_ID_OVER;
     srd_order_leave_locked(id);
     srd_id_drop_share_locked(id);
-    if (id->conn && atomic_load(&id->conn->phase) == SRD_CONN_STARTUP)
+    if (id->conn && srd_life_phase(&id->conn->life) == SRD_CONN_STARTUP)
         srd_conn_cut(id->conn);
     srd_cm_post_event_locked(id, type, status, reply);
 }
@@ -300,8 +300,10 @@ static unsigned establish_itself_locked(struct srd_id *id)
         actions = attach_locked(id, &error);
     if (error)
         fail_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
-    else
-        atomic_store(&id->conn->up, id->unreported = true);
+    else {
+        id->unreported = true;
+        srd_life_add(&id->conn->life, SRD_CONN_UP);
+    }
     return actions;
 }
 
@@ -437,7 +439,7 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
     lock_acquire(&id->lock);
     waited = id->state == SRD_ID_CONNECTING;
     /* id->conn is NULL once the id is destroyed, and another one once fall_back_locked has replaced conn. */
-    if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
+    if (id->conn == conn && srd_life_phase(&conn->life) == SRD_CONN_STARTUP)
         actions = ready_locked(id, events);
     waited = waited && id->state != SRD_ID_CONNECTING;
     lock_release(&id->lock);

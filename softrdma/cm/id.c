@@ -178,7 +178,7 @@ void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t o
     lock_assert_held(&id->lock);
     id->state = SRD_ID_OVER;
     srd_id_drop_share_locked(id);
-    if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
+    if (srd_life_phase(&id->conn->life) != SRD_CONN_STARTUP)
         return;
     srd_mpa_refuse(id->request, NULL, id->reply);
     id->reply->private_octets = octets;
@@ -205,12 +205,12 @@ static void end_connection(struct srd_id *id)
     case SRD_ID_RESPONSE:
     case SRD_ID_ACCEPTED:
         /* A stream that has begun is ended by the queue pair's rules, below. */
-        streaming = conn && atomic_load(&conn->phase) != SRD_CONN_STARTUP;
+        streaming = conn && srd_life_phase(&conn->life) != SRD_CONN_STARTUP;
         if (conn && !streaming)
             srd_conn_linger(conn);
         break;
     default:
-        if (conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
+        if (conn && srd_life_phase(&conn->life) == SRD_CONN_STARTUP)
             srd_conn_close(conn);
     }
     id->state = SRD_ID_OVER;
@@ -404,7 +404,7 @@ int srd_disconnect(struct rdma_cm_id *ibv)
     case SRD_ID_CONNECTED: conn = id->conn; break;
     case SRD_ID_RESPONSE:
     case SRD_ID_ACCEPTED:
-        if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP) {
+        if (srd_life_phase(&id->conn->life) != SRD_CONN_STARTUP) {
             conn = id->conn;
             break;
         }

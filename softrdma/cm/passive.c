@@ -119,15 +119,15 @@ static void read_awaited(const struct rdma_event_channel *channel)
         if (id->state == SRD_ID_ACCEPTED && id->ibv.channel == channel) {
             conn = id->conn;
             srd_conn_ref(conn);
-            if (atomic_load(&conn->phase) == SRD_CONN_STARTUP)
+            if (srd_life_phase(&conn->life) == SRD_CONN_STARTUP)
                 actions = srd_passive_ready_locked(id);
         }
         lock_release(&id->lock);
         if (conn) {
             if (actions)
                 srd_conn_started(conn, actions);
-            if (atomic_load(
-                    &conn->up)) /* another thread found it, and is on its way to report it */
+            /* Another thread may have found it, and be on its way to report it. */
+            if (srd_life_has(&conn->life, SRD_CONN_UP))
                 srd_id_on_established(id, conn);
             srd_conn_unref(conn);
         }
@@ -167,7 +167,7 @@ static bool read_request(struct srd_id *id)
 
     lock_acquire(&id->lock);
     if (id->state == SRD_ID_INCOMING && id->conn &&
-        atomic_load(&id->conn->phase) == SRD_CONN_STARTUP) {
+        srd_life_phase(&id->conn->life) == SRD_CONN_STARTUP) {
         receive_request_locked(id);
         there = id->state != SRD_ID_INCOMING;
     }
@@ -338,7 +338,7 @@ static unsigned first_fpdu_expired_locked(struct srd_id *id)
     int unsent = 0;
 
     lock_assert_held(&id->lock);
-    if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
+    if (srd_life_phase(&id->conn->life) != SRD_CONN_STARTUP)
         return 0; /* the FPDU came meanwhile */
     if (id->params.rtr_expected) {
         log_limited(LOG_INFO, LOG_CM,
@@ -390,7 +390,7 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
 
     (void)events;
     lock_acquire(&id->lock);
-    if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP) {
+    if (id->conn == conn && srd_life_phase(&conn->life) == SRD_CONN_STARTUP) {
         request = id->state == SRD_ID_INCOMING;
         actions = srd_passive_ready_locked(id);
         request = request && id->state != SRD_ID_INCOMING;

@@ -64,7 +64,7 @@ static void read_again(struct srd_conn *conn)
 static __attribute__((noinline)) void receive_once_more(
     struct srd_conn *conn, unsigned *actions, bool *moved)
 {
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_is_streaming(conn))
         *actions |= conn->transport->receive(conn, RX_BUDGET_LOOP, SRD_LOOK_ALL, moved);
     if (lock_leave_undone(&conn->qp->rx_lock))
         read_again(conn);
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void receive_and_leave(
 {
     struct lock *lock = &conn->qp->rx_lock;
 
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_is_streaming(conn))
         *actions |= conn->transport->receive(conn, budget, looks, moved);
     if (!lock_leave(lock))
         receive_once_more(conn, actions, moved);
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void receive_if_free(
 
 static bool may_send(struct srd_conn *conn)
 {
-    return srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
+    return srd_conn_is_streaming(conn) &&
            !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
 }
 
@@ -174,7 +174,7 @@ static __attribute__((noinline)) bool is_full(struct srd_conn *conn)
         return false;
     if (!lock_try(&conn->qp->tx_lock))
         return true; /* its holder looks */
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_is_streaming(conn))
         full = !conn->transport->has_room(conn);
     if (lock_leave_undone(&conn->qp->tx_lock))
         srd_conn_apply(conn, SRD_STREAM_TX); /* it may not be blocked any more */
@@ -190,16 +190,16 @@ void srd_conn_sync_deadline(struct srd_conn *conn)
 {
     bool soon = srd_source_is_soon(&conn->source); /* before anything else is read */
 
-    if (srd_conn_in_phase(conn, SRD_CONN_CLOSED))
-        return;
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
-        srd_source_due(&conn->source, atomic_load_explicit(&conn->close_ms, memory_order_relaxed));
+    if (!srd_conn_is_streaming(conn)) {
+        if (!srd_conn_in_phase(conn, SRD_CONN_CLOSED))
+            srd_source_due(
+                &conn->source, atomic_load_explicit(&conn->close_ms, memory_order_relaxed));
         return;
     }
     srd_source_due(&conn->source, srd_stream_deadline_ms(conn->qp));
     if (!soon && srd_stream_may_ack(conn->qp) &&
         !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
-        !atomic_load_explicit(&conn->tx_error, memory_order_relaxed))
+        !srd_life_has(&conn->life, SRD_CONN_TX_FAILED))
         srd_source_soon(&conn->source);
 }
 
@@ -208,7 +208,7 @@ static unsigned run_timer(struct srd_conn *conn)
     unsigned actions = 0;
 
     lock_acquire(&conn->qp->rx_lock);
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_is_streaming(conn))
         actions = srd_stream_timer(conn->qp, clock_now_ms());
     return actions | srd_stream_leave_rx(conn->qp);
 }
@@ -223,7 +223,7 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
         if (now & SRD_STREAM_ESTABLISHED)
             conn->owner_ops->established(conn->owner, conn);
         if (now & SRD_STREAM_DOWN)
-            atomic_store(&conn->down, true);
+            srd_life_add(&conn->life, SRD_CONN_DOWN);
         if (now & SRD_STREAM_SHUTDOWN)
             atomic_store(&conn->close_ms, clock_now_ms() + SRD_CONN_CLOSE_MS);
         if (now & SRD_STREAM_RX) {
@@ -241,15 +241,10 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
             return;
         }
     }
-    if (atomic_load(&conn->down)) {
-        bool ended = atomic_load(&conn->rx_ended);
-
-        if (ended && (atomic_load(&conn->shut) || atomic_load(&conn->tx_error))) {
-            srd_conn_finish(conn, 0);
-            return;
-        }
-        if (ended || !atomic_load(&conn->local_end))
-            srd_conn_report_down(conn, 0);
+    switch (srd_life_owes(atomic_load(&conn->life))) {
+    case SRD_CONN_FINISH: srd_conn_finish(conn, 0); return;
+    case SRD_CONN_REPORT: srd_conn_report_down(conn, 0); break;
+    case SRD_CONN_GO_ON: break;
     }
     srd_conn_sync_deadline(conn);
 }
@@ -283,7 +278,7 @@ void srd_conn_apply(struct srd_conn *conn, unsigned actions)
     lock_acquire(conn->owner_lock);
     lock_release(conn->owner_lock);
     if (actions & SRD_STREAM_DOWN)
-        atomic_store(&conn->local_end, true);
+        srd_life_add(&conn->life, SRD_CONN_LOCAL_END);
     apply_actions(conn, actions);
 }
 
@@ -320,7 +315,7 @@ bool srd_conn_poll(struct srd_source *source, bool again)
     unsigned actions = 0;
     bool moved = false, blocked;
 
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (!srd_conn_is_streaming(conn))
         return false;
     note_look(conn, again);
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
@@ -346,7 +341,7 @@ static bool only_reads(struct srd_conn *conn)
 {
     unsigned looks;
 
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) ||
+    if (!srd_conn_is_streaming(conn) ||
         atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed))
         return false;
     looks = looks_owing(conn);
@@ -383,7 +378,7 @@ bool srd_conn_poll_entered(struct srd_source *source, bool again)
         return poll_with_reference(conn, again);
     note_look(conn, again);
     actions = conn->transport->receive(conn, RX_BUDGET_INLINE, 0, &moved);
-    acts = actions || (moved && atomic_load(&conn->down));
+    acts = actions || (moved && srd_life_has(&conn->life, SRD_CONN_DOWN));
     if (acts)
         srd_conn_ref(conn);
     else if (moved)
@@ -405,7 +400,7 @@ bool srd_conn_poll_entered(struct srd_source *source, bool again)
 static void was_awaited(struct srd_conn *conn)
 {
     srd_patience_awaited(&conn->source);
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (!srd_conn_is_streaming(conn))
         srd_patience_forget(&conn->source);
 }
 
@@ -458,8 +453,7 @@ void srd_conn_left(struct srd_source *source)
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
     if (atomic_load(&conn->source.attentive) &&
-        atomic_exchange(&conn->source.attentive, SRD_POLLED_NOT) &&
-        srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        atomic_exchange(&conn->source.attentive, SRD_POLLED_NOT) && srd_conn_is_streaming(conn))
         look_for_octets(conn, 0);
 }
 
@@ -473,9 +467,9 @@ void srd_conn_stream_expired(struct srd_conn *conn)
         /* A starved process finds its deadline and the peer's FIN together: the FIN counts. */
         if (srd_conn_is_ending(conn))
             look_for_octets(conn, SRD_LOOK_TCP);
-        if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        if (srd_conn_is_streaming(conn))
             actions |= run_timer(conn);
     }
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_is_streaming(conn))
         apply_actions(conn, actions);
 }

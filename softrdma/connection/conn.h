@@ -13,6 +13,7 @@
 #ifndef SOFTRDMA_CONNECTION_CONN_H
 #define SOFTRDMA_CONNECTION_CONN_H
 
+#include "softrdma/connection/state.h"
 #include "softrdma/events/source.h"
 #include "softrdma/wire/mpa.h"
 #include "softrdma/stream/stream.h"
@@ -32,8 +33,6 @@ struct srd_conn_owner_ops {
     void (*unref)(void *owner);                          /* the conn is freed */
 };
 
-enum srd_conn_phase { SRD_CONN_STARTUP, SRD_CONN_STREAM, SRD_CONN_LINGER, SRD_CONN_CLOSED };
-
 /* Octets of a startup frame, and room for what comes behind it in the same read. */
 enum { SRD_CONN_STARTUP_OCTETS = SRD_MPA_FRAME_MAX + 512, SRD_CONN_CLOSE_MS = 2000 };
 /* A connection is idle after this time without traffic. */
@@ -41,7 +40,7 @@ enum { SRD_CONN_IDLE_MS = 250 };
 
 struct srd_conn {
     struct srd_source source; /* first */
-    _Atomic(enum srd_conn_phase) phase;
+    srd_conn_life life;       /* its phase, and what is true of it (state.h) */
     const struct srd_conn_owner_ops *owner_ops;
     void *owner; /* a reference */
     struct lock *owner_lock;
@@ -50,8 +49,6 @@ struct srd_conn {
     atomic_bool want_in,
         want_out; /* what the reactor watches for; in the stream phase, tx_blocked instead of want_out */
     atomic_bool tx_blocked; /* the socket was full */
-    atomic_int tx_error;    /* writing is over */
-    atomic_bool rx_ended;
     /* TCP's, until it has a share; that, too, in the startup phase */
     const struct srd_transport *transport;
     struct srd_share *share; /* until closed; under the locks that keep the socket open */
@@ -60,11 +57,6 @@ struct srd_conn {
     /* RX lock: no octet comes into the share after what is there: 1, or a negative errno; 0: some may */
     int tcp_end;
     bool soft_peer; /* from attach on: its FIN is its last look at the stream */
-    atomic_bool shut;
-    atomic_bool local_end; /* ended here: DISCONNECTED is reported once the peer has answered */
-    /* established: set under the lock that finds it, so the thread that finds the end knows */
-    atomic_bool up;
-    atomic_bool down, down_reported;
     atomic_uint rx_waiting,
         tx_waiting; /* threads of the program that wait for the background thread */
     atomic_uint turn;

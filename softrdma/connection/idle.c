@@ -88,7 +88,7 @@ static bool rests(struct srd_conn *conn)
     if (!lock_try(&qp->rx_lock))
         return false;
     if (lock_try(&qp->tx_lock)) {
-        if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+        if (srd_conn_is_streaming(conn)) {
             idle = srd_stream_give_back(qp, &conn->idle_mark);
             if (conn->transport->give_back)
                 idle = conn->transport->give_back(conn, idle);

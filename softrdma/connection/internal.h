@@ -9,8 +9,12 @@
 /* In the child of a fork no phase holds: the socket is the parent's. */
 static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
 {
-    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase &&
-           conn->source.process == srd_generation;
+    return srd_life_phase(&conn->life) == phase && conn->source.process == srd_generation;
+}
+
+static inline bool srd_conn_is_streaming(const struct srd_conn *conn)
+{
+    return srd_life_is_stream(&conn->life) && conn->source.process == srd_generation;
 }
 
 /* Stream phase: FIN follows what is still to be sent. */

@@ -80,7 +80,7 @@ uint64_t srd_conn_retransmits(struct srd_conn *conn)
 
 void srd_conn_shut(struct srd_conn *conn)
 {
-    if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
+    if (srd_life_add(&conn->life, SRD_CONN_SHUT) & SRD_CONN_SHUT)
         return;
     allow_port_reuse(conn->source.fd);
     /*
@@ -101,7 +101,7 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     struct srd_share *share;
     int fd;
 
-    if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
+    if (srd_life_add(&conn->life, SRD_CONN_CLOSED) & SRD_CONN_CLOSED)
         return false;
     srd_source_remove(&conn->source);
     if (conn->transport->close)
@@ -129,7 +129,7 @@ static bool close_socket(struct srd_conn *conn, bool reset)
 /* Closes it by a reset if a softrdma peer has ended its side (srd_conn_shut). */
 static bool close_in_order(struct srd_conn *conn)
 {
-    return close_socket(conn, conn->soft_peer && atomic_load(&conn->rx_ended));
+    return close_socket(conn, conn->soft_peer && srd_life_has(&conn->life, SRD_CONN_RX_ENDED));
 }
 
 void srd_conn_close(struct srd_conn *conn)
@@ -144,10 +144,12 @@ void srd_conn_cut(struct srd_conn *conn)
 
 void srd_conn_report_down(struct srd_conn *conn, int status)
 {
-    if (atomic_exchange(&conn->down_reported, true))
+    unsigned before = srd_life_add(&conn->life, SRD_CONN_REPORTED);
+
+    if (before & SRD_CONN_REPORTED)
         return;
     /* Another thread may have found it established and not reported that yet: do it first; the owner posts it once. */
-    if (atomic_load(&conn->up))
+    if (before & SRD_CONN_UP)
         conn->owner_ops->established(conn->owner, conn);
     conn->owner_ops->down(conn->owner, conn, status);
 }
@@ -179,7 +181,7 @@ static void collect_rest(struct srd_conn *conn)
     unsigned actions = 0;
     int count;
 
-    if (atomic_load(&conn->tx_error))
+    if (srd_life_has(&conn->life, SRD_CONN_TX_FAILED))
         return;
     while ((count = srd_stream_tx(conn->qp, iov, now_ms, &actions)) > 0) {
         size_t octets = 0, at = conn->rest_octets;
@@ -222,14 +224,14 @@ static void linger_begin(struct srd_conn *conn)
  */
 static bool send_rest(struct srd_conn *conn, bool *rings)
 {
-    while (conn->rest_sent < conn->rest_octets && !atomic_load(&conn->tx_error)) {
+    while (conn->rest_sent < conn->rest_octets && !srd_life_has(&conn->life, SRD_CONN_TX_FAILED)) {
         struct iovec rest = { conn->rest + conn->rest_sent, conn->rest_octets - conn->rest_sent };
         ssize_t sent = conn->transport->put(conn, &rest, rings);
 
         if (sent == -EAGAIN || sent == -ENOBUFS)
             return false;
         if (sent < 0)
-            atomic_store(&conn->tx_error, (int)-sent);
+            srd_life_add(&conn->life, SRD_CONN_TX_FAILED);
         else
             conn->rest_sent += (size_t)sent;
     }
@@ -244,19 +246,20 @@ static bool discard(struct srd_conn *conn)
     bool more = conn->transport->discard &&
                 conn->transport->discard(conn, (struct iovec){ scratch, sizeof(scratch) });
 
-    for (int i = 0; i < READS && !atomic_load(&conn->rx_ended); i++) {
+    for (int i = 0; i < READS && !srd_life_has(&conn->life, SRD_CONN_RX_ENDED); i++) {
         ssize_t got = recv(conn->source.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
             break;
         if (!got || (got < 0 && errno != EINTR))
-            atomic_store(&conn->rx_ended, true);
+            srd_life_add(&conn->life, SRD_CONN_RX_ENDED);
     }
     return more;
 }
 
 void srd_linger_step(struct srd_conn *conn)
 {
-    bool more, sent, ended, rings = false;
+    bool more, sent, rings = false;
+    unsigned life;
 
     lock_acquire(&conn->linger_lock);
     if (conn->source.fd < 0) {
@@ -265,12 +268,12 @@ void srd_linger_step(struct srd_conn *conn)
     }
     more = discard(conn);
     sent = send_rest(conn, &rings);
-    ended = atomic_load(&conn->rx_ended);
+    life = atomic_load(&conn->life);
     lock_release(&conn->linger_lock);
-    if (sent && ended)
+    if (sent && srd_life_owes(life) == SRD_CONN_FINISH)
         srd_conn_finish(conn, 0);
     else
-        set_interest(conn, !ended, more || (!sent && !rings));
+        set_interest(conn, !(life & SRD_CONN_RX_ENDED), more || (!sent && !rings));
 }
 
 /* Reads the clock only if needed: mostly this sends an acknowledgement before a sleep. */
@@ -371,14 +374,13 @@ ssize_t srd_conn_fill(struct srd_conn *conn)
 void srd_conn_linger(struct srd_conn *conn)
 {
     lock_assert_held(conn->owner_lock);
-    atomic_store(&conn->down_reported, true);
     conn->rest =
         conn->out_sent < conn->out_octets ? malloc(conn->out_octets - conn->out_sent) : NULL;
     if (conn->rest) {
         conn->rest_octets = conn->out_octets - conn->out_sent;
         memcpy(conn->rest, conn->out + conn->out_sent, conn->rest_octets);
     }
-    atomic_store_explicit(&conn->phase, SRD_CONN_LINGER, memory_order_release);
+    srd_life_add(&conn->life, SRD_CONN_LINGER | SRD_CONN_REPORTED);
     linger_begin(conn);
 }
 
@@ -434,8 +436,8 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     if (!params->initiator && !params->rtr_expected)
         *actions |= SRD_STREAM_ESTABLISHED; /* no RTR will come, and perhaps no message */
     *actions |= SRD_STREAM_TX;              /* posted before there was a connection to send on */
-    atomic_store(&conn->up, *actions & SRD_STREAM_ESTABLISHED);
-    atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
+    srd_life_add(&conn->life,
+        SRD_CONN_STREAM | (*actions & SRD_STREAM_ESTABLISHED ? (unsigned)SRD_CONN_UP : 0));
     if (conn->in_octets)
         srd_conn_is_busy(conn);
     free(conn->in);
@@ -448,7 +450,6 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
 void srd_conn_detach(struct srd_qp *qp)
 {
     struct srd_conn *conn = srd_device_unbind_conn(qp);
-    enum srd_conn_phase phase = SRD_CONN_STREAM;
 
     if (!conn)
         return;
@@ -459,10 +460,9 @@ void srd_conn_detach(struct srd_qp *qp)
         srd_cq_detach_source(qp->qp.recv_cq, &conn->source);
     lock_acquire(&qp->rx_lock);
     lock_acquire(&qp->tx_lock);
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+    if (srd_conn_is_streaming(conn)) {
         collect_rest(conn);
-        /* Unless another thread has begun to close it meanwhile. */
-        atomic_compare_exchange_strong(&conn->phase, &phase, SRD_CONN_LINGER);
+        srd_life_add(&conn->life, SRD_CONN_LINGER); /* closed stays closed */
     }
     lock_release(&qp->tx_lock);
     lock_release(&qp->rx_lock);
@@ -481,7 +481,7 @@ static void end_stream(struct srd_conn *conn, end_of_stream end)
 
     /* The queue pair is not detached meanwhile; and an attach under way, before which there is no stream, has ended. */
     lock_acquire(conn->owner_lock);
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_is_streaming(conn))
         actions = end(conn->qp, clock_now_ms());
     lock_release(conn->owner_lock);
     if (actions)

@@ -98,7 +98,7 @@ SRD_SERVE unsigned srd_serve_receive(
                 srd_conn_is_busy(conn);
             actions |= srd_stream_rx(conn->qp, (size_t)got, SRD_STREAM_NOW);
             if (actions & SRD_STREAM_ESTABLISHED)
-                atomic_store(&conn->up, true);
+                srd_life_add(&conn->life, SRD_CONN_UP);
             if (srd_serve_gives_way(conn, &conn->rx_waiting) ||
                 ((size_t)got < srd_serve_octets(iov, count) &&
                     (!by->stops_short || by->stops_short(conn))))
@@ -115,7 +115,7 @@ SRD_SERVE unsigned srd_serve_receive(
             return actions;
         }
         *moved = true;
-        atomic_store_explicit(&conn->rx_ended, true, memory_order_relaxed);
+        srd_life_add(&conn->life, SRD_CONN_RX_ENDED);
         srd_serve_want_in(conn, false);
         return actions | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
     }
@@ -158,7 +158,7 @@ SRD_SERVE unsigned srd_serve_send(
     unsigned actions = 0;
 
     *all = true;
-    while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
+    while (!srd_life_has(&conn->life, SRD_CONN_TX_FAILED)) {
         int count = srd_stream_tx(conn->qp, iov, now_ms, &actions);
         ssize_t sent;
 
@@ -181,7 +181,7 @@ SRD_SERVE unsigned srd_serve_send(
         }
         if (sent < 0) {
             actions |= srd_stream_tx_done(conn->qp, 0, now_ms);
-            atomic_store_explicit(&conn->tx_error, (int)-sent, memory_order_relaxed);
+            srd_life_add(&conn->life, SRD_CONN_TX_FAILED);
             by->failed(conn, (int)-sent);
             break;
         }

@@ -203,7 +203,7 @@ static __attribute__((noinline)) unsigned read_all(
         if (atomic_load(&conn->tx_blocked))
             again(conn); /* it may have rung because there is room */
     }
-    if (atomic_load_explicit(&conn->rx_ended, memory_order_relaxed))
+    if (srd_life_has(&conn->life, SRD_CONN_RX_ENDED))
         return 0;
     if (looks & SRD_LOOK_TCP)
         look_at_tcp(conn);

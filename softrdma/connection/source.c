@@ -19,7 +19,7 @@ bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background)
     struct srd_conn *conn = container_of(bell, struct srd_conn, bell);
 
     (void)events;
-    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    switch (srd_life_phase(&conn->life)) {
     case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, EPOLLIN); break;
     case SRD_CONN_STREAM: return srd_conn_stream_rung(conn, background);
     case SRD_CONN_LINGER: srd_linger_step(conn); break;
@@ -32,7 +32,7 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    switch (srd_life_phase(&conn->life)) {
     case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, events); break;
     case SRD_CONN_STREAM: return srd_conn_stream_ready(conn, events, background);
     case SRD_CONN_LINGER: srd_linger_step(conn); break;
@@ -45,7 +45,7 @@ static void on_expired(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    switch (srd_life_phase(&conn->life)) {
     case SRD_CONN_STARTUP: conn->owner_ops->expired(conn->owner, conn); break;
     case SRD_CONN_STREAM: srd_conn_stream_expired(conn); break;
     case SRD_CONN_LINGER: srd_linger_expired(conn); break;
@@ -57,7 +57,7 @@ static bool on_idle(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    return srd_conn_in_phase(conn, SRD_CONN_STREAM) && !srd_stream_owes_ack(conn->qp);
+    return srd_conn_is_streaming(conn) && !srd_stream_owes_ack(conn->qp);
 }
 
 static bool on_spent(struct srd_source *source)
@@ -72,7 +72,7 @@ static uint32_t on_interest(struct srd_source *source)
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
     bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
-    bool out = srd_conn_in_phase(conn, SRD_CONN_STREAM)
+    bool out = srd_conn_is_streaming(conn)
                    ? conn->transport->waits(conn)
                    : atomic_load_explicit(&conn->want_out, memory_order_relaxed);
 

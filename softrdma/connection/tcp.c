@@ -67,7 +67,7 @@ static unsigned receive(struct srd_conn *conn, int budget, unsigned looks, bool 
     bool more;
 
     (void)looks; /* a read finds the end */
-    if (atomic_load_explicit(&conn->rx_ended, memory_order_relaxed))
+    if (srd_life_has(&conn->life, SRD_CONN_RX_ENDED))
         return 0;
     return srd_serve_receive(conn, &reader, budget, moved, &more);
 }

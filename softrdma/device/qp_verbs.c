@@ -267,7 +267,7 @@ const char *srd_query_path(struct ibv_qp *ibqp)
     struct srd_conn *conn = srd_stale(ibqp->context) ? NULL : srd_qp_conn(qp);
     const char *path = NULL;
 
-    if (conn && atomic_load_explicit(&conn->phase, memory_order_acquire) == SRD_CONN_STREAM)
+    if (conn && srd_life_is_stream(&conn->life))
         path = qp->stream.params.shared ? "shm" : "tcp";
     if (conn)
         srd_conn_unref(conn);

@@ -290,7 +290,7 @@ void attach(struct end *end)
 
     say("host %d link %d: attaches", end->host, end->link);
     lock_acquire(&end->owner_lock);
-    if (atomic_load(&end->conn->phase) != SRD_CONN_STARTUP) { /* its peer has gone meanwhile */
+    if (srd_life_phase(&end->conn->life) != SRD_CONN_STARTUP) { /* its peer has gone meanwhile */
         lock_release(&end->owner_lock);
         return;
     }

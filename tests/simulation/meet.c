@@ -13,7 +13,7 @@ enum { REPLY_OCTETS = 300 };
 
 static bool is_in_startup(const struct end *end)
 {
-    return atomic_load(&end->conn->phase) == SRD_CONN_STARTUP;
+    return srd_life_phase(&end->conn->life) == SRD_CONN_STARTUP;
 }
 
 /* Whether this call of several is to attach it. */

@@ -224,7 +224,7 @@ void share_quiet(struct end *end)
 {
     const struct srd_share *share = end->share;
     const struct srd_conn *conn = end->conn;
-    enum srd_conn_phase phase = atomic_load(&conn->phase);
+    enum srd_conn_phase phase = srd_life_phase(&conn->life);
     uint64_t unread, unfreed;
 
     if (!share || conn->transport != &srd_transport_shared || end->killed)
@@ -240,7 +240,7 @@ void share_quiet(struct end *end)
         "host %d link %d sleeps: %llu octets are in the ring", end->host, end->link,
         (unsigned long long)unread);
     CHECK(unfreed > SRD_RING_OCTETS / 2 || !atomic_load(&conn->tx_blocked) ||
-              atomic_load(&conn->tx_error),
+              srd_life_has(&conn->life, SRD_CONN_TX_FAILED),
         "host %d link %d waits for room: %llu octets of the ring are in use", end->host, end->link,
         (unsigned long long)unfreed);
     CHECK(srd_stream_has_heard(conn->qp) || !atomic_load(&conn->want_in),

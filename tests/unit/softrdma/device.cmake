@@ -22,6 +22,7 @@ nd_test(NAME softrdma.errno SOURCES device/test_errno.c pair.c LINK softrdma_int
 nd_test(NAME softrdma.limits SOURCES device/test_limits.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.gids SOURCES device/test_gids.c LINK softrdma_internal)
 target_link_options(test_softrdma_gids PRIVATE -Wl,--wrap=getifaddrs,--wrap=freeifaddrs)
+nd_test(NAME softrdma.conn_state SOURCES connection/test_state.c LINK softrdma_internal)
 nd_test(NAME softrdma.conn_end SOURCES connection/test_end.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_conn_end PRIVATE
     -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create,--wrap=srd_stream_tx,--wrap=sendmsg)
@@ -64,7 +65,7 @@ nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrd
 target_link_options(test_softrdma_shared PRIVATE -Wl,--wrap=recv)
 # Every order of steps of a few threads. The sanitizers do not know its stacks.
 if(NOT NDSPI_SANITIZE)
-    nd_test(NAME softrdma.sides SOURCES connection/test_sides.c)
+    nd_test(NAME softrdma.sides SOURCES connection/test_sides.c ${PROJECT_SOURCE_DIR}/softrdma/connection/state.c)
 endif()
 nd_path(shm softrdma.idioms softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed softrdma.patience_tcp) # count the calls on TCP's sockets

@@ -565,7 +565,7 @@ static void an_end_that_holds_all_it_can_disconnects_at_once(void **state)
     assert_int_equal(srd_disconnect(pair.passive.id), 0);
     assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
-    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED && test_now_ms() < end_ms)
+    while (srd_life_phase(&conn->life) != SRD_CONN_CLOSED && test_now_ms() < end_ms)
         sched_yield();
     assert_true(test_now_ms() < end_ms);
     srd_conn_unref(conn);

@@ -187,7 +187,7 @@ static void begin_to_close(void)
     uint64_t end_ms = test_now_ms() + DEADLINE_MS;
 
     assert_int_equal(pthread_create(&closer, NULL, close_it, NULL), 0);
-    while (atomic_load(&closing->phase) != SRD_CONN_CLOSED) {
+    while (srd_life_phase(&closing->life) != SRD_CONN_CLOSED) {
         assert_true(test_now_ms() < end_ms);
         sched_yield();
     }
@@ -203,7 +203,7 @@ static void closed_while_its_queue_pair_goes(void **state)
     atomic_store(&sends_next, srd_qp_from(pair.active.qp));
     srd_conn_detach(srd_qp_from(pair.active.qp));
     assert_null(atomic_load(&sends_next)); /* it was called */
-    assert_int_equal(atomic_load(&closing->phase), SRD_CONN_CLOSED);
+    assert_int_equal(srd_life_phase(&closing->life), SRD_CONN_CLOSED);
     assert_int_equal(pthread_join(closer, NULL), 0);
     srd_conn_unref(closing);
     pair_close(&pair);
@@ -220,7 +220,7 @@ static void await_closed(struct srd_conn *conn)
 {
     uint64_t end_ms = test_now_ms() + DEADLINE_MS;
 
-    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED) {
+    while (srd_life_phase(&conn->life) != SRD_CONN_CLOSED) {
         assert_true(test_now_ms() < end_ms);
         sched_yield();
     }
@@ -281,11 +281,12 @@ static void time_to_close_that_is_found_late_begins_anew(void **state)
     due_ms = test_now_ms() - 150;
     atomic_store(&conn->close_ms, due_ms); /* as if no thread had run since */
     srd_source_deadline(&conn->source, due_ms);
-    while (atomic_load(&conn->close_ms) == due_ms && atomic_load(&conn->phase) == SRD_CONN_LINGER) {
+    while (
+        atomic_load(&conn->close_ms) == due_ms && srd_life_phase(&conn->life) == SRD_CONN_LINGER) {
         assert_true(test_now_ms() < end_ms);
         sched_yield();
     }
-    assert_int_equal(atomic_load(&conn->phase), SRD_CONN_LINGER);
+    assert_int_equal(srd_life_phase(&conn->life), SRD_CONN_LINGER);
     assert_true(atomic_load(&conn->close_ms) >= due_ms + 150 + SRD_CONN_CLOSE_MS);
     end_let_receive(&pair.passive);
     await_closed(conn);

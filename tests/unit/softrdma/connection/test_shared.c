@@ -378,7 +378,7 @@ static void await_close(struct srd_conn *conn)
 {
     uint64_t end_ms = test_now_ms() + SRD_CONN_CLOSE_MS;
 
-    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED && test_now_ms() < end_ms)
+    while (srd_life_phase(&conn->life) != SRD_CONN_CLOSED && test_now_ms() < end_ms)
         sched_yield();
     assert_true(test_now_ms() < end_ms);
     srd_conn_unref(conn);

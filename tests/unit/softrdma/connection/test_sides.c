@@ -47,6 +47,7 @@
             atomic_store_explicit((p), (v), memory_order_seq_cst);                                 \
         is_;                                                                                       \
     })
+#define srd_life_add(life, facts) (step(), srd_life_add((life), (facts)))
 
 /* What they call, and is not played. */
 #define recv(fd, to, octets, flags)            ((void)(to), tcp_recv())
@@ -343,7 +344,7 @@ static void begins(void)
     lock_init(&qp.rx_lock, LOCK_SRD_RX, "played");
     lock_init(&qp.tx_lock, LOCK_SRD_TX, "played");
     lock_init(&owner_lock, LOCK_SRD_CM, "played");
-    atomic_init(&conn.phase, SRD_CONN_STREAM);
+    atomic_init(&conn.life, SRD_CONN_STREAM);
     atomic_init(&conn.close_ms, UINT64_MAX);
     conn.owner_ops = &owner_ops;
     conn.owner_lock = &owner_lock;
@@ -365,7 +366,7 @@ static void check_done(void)
 {
     assert_int_equal(share.taken, share.written);
     assert_int_equal(share.bell, 0);
-    assert_int_equal(conn.rx_ended, share.fin);
+    assert_int_equal(srd_life_has(&conn.life, SRD_CONN_RX_ENDED), share.fin);
     assert_true(share.sent == share.posted || !share.room);
     assert_true(share.sent == share.posted || share.wants_room);
     assert_true(share.dozes || share.fin);
