@@ -44,9 +44,9 @@ const struct nd_family nd_families[] = {
         .source = "measured on Linux 6.1",
         .run = true,
         .vendor_id = OUI_RXE,
-        .quirks = IB_CM | Q(WINDOW_BOUNDS) | Q(INVALIDATE_CRASHES) | Q(WINDOW_KEY) |
-                  Q(INVALIDATED_BIT) | Q(LATE_RECEIVES) | Q(SOLICITED) | Q(LOCAL_STATUS) |
-                  Q(RETRIES_FOR_EVER),
+        .quirks = IB_CM | Q(WINDOW_BOUNDS) | Q(INVALIDATE_CRASHES) | Q(BIND_REPEATED) |
+                  Q(WINDOW_KEY) | Q(INVALIDATED_BIT) | Q(LATE_RECEIVES) | Q(SOLICITED) |
+                  Q(LOCAL_STATUS) | Q(RETRIES_FOR_EVER),
         .remarks = "RoCE in software",
     },
     {

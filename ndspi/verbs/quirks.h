@@ -35,6 +35,11 @@
         "posts one unless a completed Receive says that the peer was first: a peer that invalidates at that very " \
         "moment can crash the kernel.", \
         "ndspi.quirks, conformance.v1_window") \
+    row(BIND_REPEATED, \
+        "A retry (something was lost, or a message waits for its Receive) also repeats the Binds behind it that are " \
+        "done: the queue pair fails or stands still (Linux 6.1, rxe_req.c, req_retry).", \
+        "Nothing. A Bind or fast registration is safe while no request before it is outstanding.", \
+        "conformance.mw") \
     row(WINDOW_KEY, \
         "A type 2 bind leaves the window's old key in `ibv_mw`; the next bind fails.", \
         "The library stores the new key when it posts the bind, on every device.", \

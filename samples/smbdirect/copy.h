@@ -122,6 +122,7 @@ struct copy_options {
     struct copy_address address; /* where to listen, or the server's */
     struct copy_address local;   /* length 0: chosen by the route */
     const char *directory;       /* of the server, or for fetched files */
+    unsigned pieces; /* the client's requests under way at a time, COPY_PIPELINE at most */
     bool get, in_messages, quiet;
 };
 

@@ -131,3 +131,10 @@ unsigned copy_interface_of(const struct copy_address *address)
     freeifaddrs(all);
     return index;
 }
+
+unsigned copy_parse_digit(const char *text, unsigned most)
+{
+    unsigned digit = (unsigned)(unsigned char)text[0] - '0';
+
+    return digit <= most && !text[1] ? digit : 0;
+}

@@ -209,7 +209,8 @@ enum outcome copy_client_move(struct client *client, enum copy_command command)
     while (client->count || (outcome == WELL && client->next < client->size)) {
         enum outcome step;
 
-        if (outcome == WELL && client->next < client->size && client->count < COPY_PIPELINE)
+        if (outcome == WELL && client->next < client->size &&
+            client->count < client->options->pieces)
             step = begin_piece(client, command);
         else
             step = go_on(client, command, outcome != WELL);

@@ -41,6 +41,9 @@ unsigned copy_interface_of(const struct copy_address *address);
 
 enum { COPY_ADDRESS_TEXT = 80 };
 
+/* A number of one digit, from 1 to most. 0: it is none. */
+unsigned copy_parse_digit(const char *text, unsigned most);
+
 /* ---- copy_listen.c ---- */
 
 /* Beside the program's status: another address of the host may do. */

@@ -82,13 +82,6 @@ static uint16_t dialect(const char *name)
     return 0;
 }
 
-/* 0: no number of them. */
-static unsigned pieces(const char *text)
-{
-    return text[0] >= '1' && text[0] <= '0' + CAT_PIPELINE && !text[1] ? (unsigned)(text[0] - '0')
-                                                                       : 0;
-}
-
 static int print(const char *text)
 {
     if (fputs(text, stdout) >= 0 && !fflush(stdout))
@@ -102,7 +95,7 @@ static int run(const struct arguments *arguments, const char *text)
 {
     struct cat_options options = { .text = text,
         .newest = dialect(arguments->newest),
-        .pieces = pieces(arguments->pieces),
+        .pieces = copy_parse_digit(arguments->pieces, CAT_PIPELINE),
         .put = arguments->put,
         .in_messages = arguments->in_messages };
     const char *wrong = cat_url_parse(text, &options.url);
@@ -142,7 +135,7 @@ int main(int argc, char **argv)
         copy_say("%s: no dialect; 3.0, 3.0.2 and 3.1.1 are", arguments.newest);
         return STATUS_USAGE;
     }
-    if (!pieces(arguments.pieces)) {
+    if (!copy_parse_digit(arguments.pieces, CAT_PIPELINE)) {
         copy_say("%s: from 1 to 8 pieces can be under way", arguments.pieces);
         return STATUS_USAGE;
     }

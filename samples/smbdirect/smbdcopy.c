@@ -31,6 +31,7 @@ static const char usage[] =
     "  -o, --output DIRECTORY   for fetched files (default: the current one)\n"
     "  -b, --bind ADDRESS       the client's own (default: by the route to the server)\n"
     "  -i, --inline             data in messages, none by RDMA\n"
+    "  -n, --pieces NUMBER      of a file under way at a time, 1 to 8 (default)\n"
     "  -q, --quiet              say only what went wrong\n"
     "  -V, --version\n"
     "  -h, --help               this\n"
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
     { "output", required_argument, NULL, 'o' },
     { "bind", required_argument, NULL, 'b' },
     { "inline", no_argument, NULL, 'i' },
+    { "pieces", required_argument, NULL, 'n' },
     { "quiet", no_argument, NULL, 'q' },
     { "version", no_argument, NULL, 'V' },
     { "help", no_argument, NULL, 'h' },
@@ -52,7 +54,7 @@ static const struct option long_options[] = {
 };
 
 struct arguments {
-    const char *serve, *connect, *output, *bind;
+    const char *serve, *connect, *output, *bind, *pieces;
     bool get, in_messages, quiet, help, version;
 };
 
@@ -61,7 +63,7 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 {
     int letter;
 
-    while ((letter = getopt_long(argc, argv, "s:c:go:b:iqVh", long_options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "s:c:go:b:in:qVh", long_options, NULL)) != -1) {
         switch (letter) {
         case 's': arguments->serve = optarg; break;
         case 'c': arguments->connect = optarg; break;
@@ -69,6 +71,7 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
         case 'o': arguments->output = optarg; break;
         case 'b': arguments->bind = optarg; break;
         case 'i': arguments->in_messages = true; break;
+        case 'n': arguments->pieces = optarg; break;
         case 'q': arguments->quiet = true; break;
         case 'V': arguments->version = true; break;
         case 'h': arguments->help = true; break;
@@ -85,13 +88,15 @@ static const char *mistake(const struct arguments *arguments, int left)
         return "either -s DIRECTORY or -c ADDRESS is needed (-h helps)";
     if (arguments->serve && left > 1)
         return "-s takes one address";
-    if (arguments->serve &&
-        (arguments->get || arguments->output || arguments->bind || arguments->in_messages))
-        return "-g, -o, -b and -i are the client's";
+    if (arguments->serve && (arguments->get || arguments->output || arguments->bind ||
+                                arguments->in_messages || arguments->pieces))
+        return "-g, -o, -b, -i and -n are the client's";
     if (arguments->connect && !left)
         return "-c needs the names of files";
     if (arguments->output && !arguments->get)
         return "-o is for -g";
+    if (arguments->pieces && !copy_parse_digit(arguments->pieces, COPY_PIPELINE))
+        return "-n: from 1 to 8 pieces can be under way";
     return NULL;
 }
 
@@ -135,6 +140,8 @@ int main(int argc, char **argv)
         options.directory = ".";
     options.get = arguments.get;
     options.in_messages = arguments.in_messages;
+    options.pieces =
+        arguments.pieces ? copy_parse_digit(arguments.pieces, COPY_PIPELINE) : COPY_PIPELINE;
     options.quiet = arguments.quiet;
     for (unsigned i = 0; i < count && status == COPY_NEXT_ADDRESS; i++) {
         options.address = addresses[i];

@@ -39,6 +39,8 @@
         "the device has one status for a Receive that is too small and for one it must not write to") \
     EXCEPTION(rxe, "v2.sendrecv.receive_without_the_right_to_write", FAILS, \
         "as above") \
+    EXCEPTION(rxe, "mw.bind_behind_a_send_whose_receive_comes_late", NOT_APPLICABLE, \
+        "when the device sends a request again it also does the Binds behind it again, and stands still") \
     EXCEPTION(rxe, "v1_window.peer_invalidates_nothing", IN_PART, \
         "the device acknowledges a Send before it looks at the key that it invalidates") \
     EXCEPTION(rxe, "v1_window.peers_invalidate_comes_too_late", IN_PART, \
@@ -154,6 +156,8 @@
         "as above") \
     EXCEPTION(siw, "qp.flush_reports_silent_requests", NOT_APPLICABLE, \
         "as above, and a silent one tells nothing") \
+    EXCEPTION(siw, "mw.bind_behind_a_send_whose_receive_comes_late", NOT_APPLICABLE, \
+        "a message without a Receive breaks the connection: nothing waits on the wire") \
     EXCEPTION(siw, "sendrecv.receive_comes_late", NOT_APPLICABLE, \
         "a message without a Receive breaks the connection: nothing waits on the wire") \
     EXCEPTION(siw, "srq.empty_queue_does_not_break_the_sender", NOT_APPLICABLE, \

@@ -241,6 +241,7 @@
     ROW(BOTH, window_is_bound_already, "status") \
     ROW(BOTH, invalidate_of_an_unbound_window, "status") \
     ROW(BOTH, bind_and_invalidate_keep_the_order, "W6 S8") \
+    ROW(BOTH, bind_behind_a_send_whose_receive_comes_late, "W6 S8") \
     ROW(BOTH, silent_bind_and_invalidate, "silent") \
     ROW(BOTH, token_changes_with_each_bind, "W4 token") \
     ROW(BOTH, rebind_to_another_queue_pair_and_region, "window") \

@@ -268,6 +268,25 @@ static void bind_and_invalidate_keep_the_order(void)
     expect_result(p, Nd2RequestTypeInvalidate, TAG(6), ND_SUCCESS);
 }
 
+/* A request is done once, also if one before it is sent again: our reading. Linux' rxe_req.c does a Bind twice. */
+static void bind_behind_a_send_whose_receive_comes_late(void)
+{
+    struct pair *pair = connected_pair(NULL);
+    struct end *a = &pair->active, *p = &pair->passive;
+    struct mw *mw = new_mw(p->node);
+    UINT32 token = remote_token(p); /* version 1 binds a window for it */
+    expect_status(ND_SUCCESS, post_send(p, TAG(1), 0, 8, 0));
+    expect_status(ND_SUCCESS, bind_window(p, TAG(2), &p->memory, mw, 0, 64, BIND_BOTH));
+    for (int i = 0; i < 3;
+         i++) /* meanwhile the Send has come, and the device knows that nothing receives it */
+        can_read(a, p->memory.bytes, 8, token);
+    expect_status(ND_SUCCESS, post_receive(a, TAG(3), 0, 8));
+    expect_result(p, Nd2RequestTypeSend, TAG(1), ND_SUCCESS);
+    expect_result(p, Nd2RequestTypeBind, TAG(2), ND_SUCCESS);
+    expect_equal(8, expect_result(a, Nd2RequestTypeReceive, TAG(3), ND_SUCCESS));
+    can_write(a, p->memory.bytes, 64, CALL(mw, GetRemoteToken));
+}
+
 static void silent_bind_and_invalidate(void)
 {
     struct pair *pair = connected_pair(

@@ -170,11 +170,11 @@ _smbdcopy()
     local current=$2
     case $3 in
     -s|--serve|-o|--output) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    -c|--connect|-b|--bind) return ;;
+    -c|--connect|-b|--bind|-n|--pieces) return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "-s --serve -c --connect -g --get -o --output -b --bind -i --inline -q --quiet \
-            -V --version -h --help" "$current"
+        _ndspi_words "-s --serve -c --connect -g --get -o --output -b --bind -i --inline -n --pieces \
+            -q --quiet -V --version -h --help" "$current"
     else
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
     fi
