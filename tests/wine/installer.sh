@@ -59,9 +59,9 @@ mv "$library.away" "$library"
 # One of another build, in which a symbol is missing.
 library=$(readlink -f "$(find "$root" -name 'libndspi.so.0')")
 cp -p "$library" "$library.away"
-LC_ALL=C sed -i 's/nd_get_class_object/nd_got_class_object/g' "$library"
+LC_ALL=C sed -i 's/ndspi_nd_get_class_object/ndspi_nd_got_class_object/g' "$library"
 said=$("$installer" status) && fail "status finds nothing missing without a symbol"
-grep "for want of the symbol nd_get_class_object" <<< "$said" || fail "without it status says: $said"
+grep "for want of the symbol ndspi_nd_get_class_object" <<< "$said" || fail "without it status says: $said"
 mv "$library.away" "$library"
 # Files that are not what their names say.
 for file in drive_c/windows/system32/ndspi.dll drive_c/windows/system32/ws2_nd.dll ndspi/x86_64-unix/ws2_nd.so; do
