@@ -5,7 +5,7 @@
 
 #include "ndspi/core/sink.h"
 
-/* Whether NDSPI_CHECK is set now. */
+/* Returns whether NDSPI_CHECK is set now. */
 bool nd_check_on(void);
 
 /*

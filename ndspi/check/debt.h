@@ -20,7 +20,7 @@ void nd_check_watch_locked(void);
 /* The child of a fork has no watch: it starts one when it needs it. */
 void nd_check_watch_forked_locked(void);
 
-/* The call is the one that its object owes. */
+/* The call pays its object's debt: the object owes it no longer. */
 void nd_check_pays(const struct nd_check_call *call);
 
 /* A connector's Connect or Accept takes this queue pair, which may be NULL. */

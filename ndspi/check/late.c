@@ -35,7 +35,7 @@ static void report_locked(struct nd_checked *checked, const char *happened)
         nd_check_place_text(&checked->made_at, place));
 }
 
-/* Whether the same message was waiting at each check; a new message each time does not count. */
+/* Returns whether the same message was waiting at each check; a new message each time does not count. */
 static bool has_waited(struct nd_check_wait *wait, const struct nd_rnr *rnr)
 {
     if (!rnr->now || rnr->waits != wait->messages) {

@@ -16,7 +16,7 @@ void nd_check_watch_late_locked(const void *given);
 /* Checks all of them once. No lock held. */
 void nd_check_look_for_late(void);
 
-/* Checks this one once more, when all but its object's last reference is gone. No lock held; its memory stays. */
+/* Checks this one once more at its last Release, before it releases its object. No lock held; its memory stays. */
 void nd_check_look_at_last(struct nd_checked *checked);
 
 #endif

@@ -121,7 +121,7 @@ static void end_locked(struct nd_check_region *region, const char *call)
     }
 }
 
-/* A call took it back, perhaps while a request still names it. */
+/* A call has deregistered it, perhaps while a request still names it. */
 static void taken_back_locked(struct nd_checked *object, UINT64 name, const char *call,
     const struct nd_check_pending *pending)
 {

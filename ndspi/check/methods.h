@@ -3,8 +3,8 @@
  * methods.h - how the tables of wrappers are written: a row for each method, which checks, calls the method of the
  * object in the wrapper, and returns what that returns.
  *
- * parameters, arguments are in parentheses; the first argument is "inner", the object. Other objects among the
- * arguments are handed on by GIVEN.
+ * The macros' parameters and arguments are in parentheses; the first argument is "inner", the object in the wrapper.
+ * GIVEN hands on every other object among the arguments.
  */
 #ifndef NDSPI_CHECK_METHODS_H
 #define NDSPI_CHECK_METHODS_H
@@ -14,7 +14,10 @@
 
 #define GIVEN(object) nd_check_argument(&call, object)
 
-/* refused: what a method of a released object returns. before, after: statements, which find call and value. */
+/*
+ * The wrapper of one method. It returns refused if the object was released. before and after are statements around the
+ * inner call: both can use call, and after can use value, the code that it returned.
+ */
 #define CHECKED_FULL(result, refused, itype, method, before, after, parameters, arguments)         \
     static result STDMETHODCALLTYPE itype##_##method##_ parameters                                 \
     {                                                                                              \
@@ -34,7 +37,7 @@
 #define CHECKED_AS(result, refused, itype, method, before, parameters, arguments)                  \
     CHECKED_FULL(result, refused, itype, method, before, (void)0, parameters, arguments)
 
-/* A method that begins a request, of the parameter "overlapped". */
+/* A method that begins a request with the OVERLAPPED in the parameter "overlapped". */
 #define CHECKED_BEGINS(itype, method, before, after, parameters, arguments)                        \
     CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, itype, method, before,                          \
                  nd_check_explain_overlapped(&call, value, overlapped);                            \
@@ -47,7 +50,7 @@
 #define CHECKED_MAKES(itype, method, kind, parameters, arguments)                                  \
     CHECKED_MAKES_OR(itype, method, kind, (void)0, (void)0, parameters, arguments)
 
-/* after, failed: statements, on success and on failure; both find value. */
+/* CHECKED_MAKES with statements that run on success (after) or on failure (failed), and can use call and value. */
 #define CHECKED_MAKES_OR(itype, method, kind, after, failed, parameters, arguments)                \
     static HRESULT STDMETHODCALLTYPE itype##_##method##_ parameters                                \
     {                                                                                              \
@@ -70,7 +73,7 @@
         return value;                                                                              \
     }
 
-/* The statement of a method that makes a queue. */
+/* A statement for `after` where the method makes a queue: records what the queue was made for. */
 #define LIMITS(...) nd_check_limit(*out, &(const struct nd_check_limits){ __VA_ARGS__ })
 
 #define CHECKED_UNKNOWN(itype)                                                                     \
@@ -99,7 +102,7 @@
     CHECKED_BEGINS(itype, GetOverlappedResult, nd_check_result_of(&call, overlapped), (void)0,     \
         (itype * iface, OVERLAPPED * overlapped, BOOL wait), (inner, overlapped, wait))
 
-/* The same methods, as version 1 has them. */
+/* CHECKED_OVERLAPPED for version 1, whose GetOverlappedResult also returns a number of octets. */
 #define CHECKED_OVERLAPPED1(itype)                                                                 \
     CHECKED_UNKNOWN(itype)                                                                         \
     CHECKED(itype, CancelOverlappedRequests, (itype * iface), (inner))                             \
@@ -111,7 +114,7 @@
     UNKNOWN_SLOTS(itype), .CancelOverlappedRequests = itype##_CancelOverlappedRequests_,           \
                           .GetOverlappedResult = itype##_GetOverlappedResult_
 
-/* The arguments behind base_ initialise the other members of the kind. */
+/* The arguments after base_ initialise the other members of the kind. */
 #define CHECKED_KIND(name_, itype, base_, ...)                                                     \
     const struct nd_check_kind name_ = {                                                           \
         .name = #itype, .iid = &IID_##itype, .base = base_, .vtable = &itype##_table, __VA_ARGS__  \

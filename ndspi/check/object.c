@@ -294,7 +294,7 @@ void *nd_check_argument(const struct nd_check_call *call, void *given)
 
 /* ---- IUnknown ---- */
 
-/* Whether programs may ask for this interface; by the other, private ones the library finds its own objects. */
+/* Returns whether programs may ask for this interface; by the other, private ones the library finds its own objects. */
 static bool is_public(const struct nd_check_kind *kind, REFIID iid)
 {
     return IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, kind->iid) ||

@@ -14,7 +14,7 @@ struct name {
 struct post {
     struct nd_checked *object;
     const char *call;
-    UINT64 number; /* of its queue, from 1 on */
+    UINT64 number; /* counts the queue's posts, from 1 on */
     bool receives, silent;
     size_t n;
     struct name names[];
@@ -25,8 +25,8 @@ struct nd_check_queue {
     struct lock order;
     struct post **ring; /* the newest, as many as the queue is deep */
     size_t room;
-    UINT64 count; /* posted so far */
-    UINT64 ended; /* so many of them have ended, as far as is known */
+    UINT64 count; /* requests posted so far */
+    UINT64 ended; /* how many of them are known to have ended */
 };
 
 /* ---- lists ---- */
@@ -189,7 +189,7 @@ void nd_check_taken(const struct nd_check_call *call, HRESULT hr, const struct n
     lock_release(&queue->order);
 }
 
-/* ---- a region is taken back ---- */
+/* ---- a region is deregistered ---- */
 
 /* Asks the queue which requests have ended since. Drops nd_check_lock meanwhile; the object stays. */
 static void update_locked(struct nd_checked *object, bool receives)

@@ -15,14 +15,14 @@ struct nd_check_place {
 /* The innermost callers of this library. Any thread; allocates nothing. */
 void nd_check_place_here(struct nd_check_place *place);
 
-/* From now on every place is unknown: the program runs on Wine's stacks, which this library cannot walk. */
+/* Makes every place unknown from now on: the program runs on Wine's stacks, which this library cannot walk. */
 void nd_check_place_never(void);
 bool nd_check_place_known(void);
 
 /*
- * As "program+0x1234 (main) < program+0x1180": what addr2line -e PROGRAM takes, with the names of functions that the
- * program exports (-rdynamic), or a library. Returns text, whose room is
- * ND_CHECK_PLACE_OCTETS; "an unknown place" where there is no frame.
+ * Writes "program+0x1234 (main) < program+0x1180". addr2line -e PROGRAM takes these offsets; a function has its name
+ * there if the program (-rdynamic) or library exports it. Returns text, which has room for ND_CHECK_PLACE_OCTETS, or
+ * "an unknown place" if there is no frame.
  */
 const char *nd_check_place_text(const struct nd_check_place *place, char *text);
 

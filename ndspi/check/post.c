@@ -14,7 +14,7 @@ static size_t most_entries(const struct nd_check_call *call, const struct nd_che
     return list->use == ND_CHECK_RECEIVES ? limits->receive_entries : limits->initiator_entries;
 }
 
-/* Version 1: an entry without a region, in a request that may have such entries. */
+/* Returns whether an entry of version 1 has no region, in a request that may have such entries. */
 static bool is_inline(const struct nd_check_list *list, const struct nd_check_entry *entry)
 {
     return !list->v2 && !entry->name && list->use == ND_CHECK_READS;

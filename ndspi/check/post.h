@@ -5,10 +5,10 @@
 
 #include "ndspi/check/pending.h"
 
-/* Before the call: its entries. No other thread posts to the queue until nd_check_posted. */
+/* Checks the entries of a call that is about to post. No other thread posts to the queue until nd_check_posted. */
 void nd_check_list(const struct nd_check_call *call, const struct nd_check_list *list);
 
-/* After it. */
+/* The call has returned hr: explains a failure, and records the request of a success. */
 void nd_check_posted(
     const struct nd_check_call *call, HRESULT hr, const struct nd_check_list *list);
 

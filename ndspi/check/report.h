@@ -17,18 +17,18 @@ enum nd_check_mode nd_check_mode(void);
 
 /*
  * nd_check_tell_locked - writes the line, with nd_check_lock held.
- * call    in: the method, as "IND2QueuePair::Send"; a literal
- * kind    in: what the object is, as "IND2QueuePair"
+ * call    in: the method, a literal such as "IND2QueuePair::Send"
+ * kind    in: what the object is, such as "IND2QueuePair"
  * object  in: its address, may be NULL
- * format  in: what happened, of printf
+ * format  in: what happened, a format of printf
  */
 __attribute__((format(printf, 5, 6))) void nd_check_tell_locked(enum nd_check_rule rule,
     const char *call, const char *kind, const void *object, const char *format, ...);
 
-/* After the reports of one call: ends the program by abort(), unless NDSPI_CHECK is "log". */
+/* Called after the lines of one call: ends the program by abort(), unless NDSPI_CHECK is "log". */
 void nd_check_told(void);
 
-/* Both. */
+/* Writes the line, then ends the program as nd_check_told does. */
 #define nd_check_report_locked(...) (nd_check_tell_locked(__VA_ARGS__), nd_check_told())
 
 #endif

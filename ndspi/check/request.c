@@ -15,24 +15,24 @@ enum { BUCKETS = 4096 };
 
 /* An OVERLAPPED. */
 struct request {
-    struct request *next; /* of its bucket */
-    /* In the list of those that are pending, or of those that have ended, in the order of their end. */
+    struct request *next; /* next in its bucket */
+    /* node of all.pending, all.stacked, or all.ended, which has the order of their ends */
     struct list_node link;
     struct list_node of_object; /* nd_checked.requests */
     const OVERLAPPED *overlapped;
     unsigned pending; /* requests that use it */
-    bool told;        /* of this use */
-    bool on_stack;    /* of the thread */
-    pthread_t thread; /* that made the call */
+    bool told;        /* a misuse was reported, and is not again while it is pending */
+    bool on_stack;    /* it is on the stack of thread */
+    pthread_t thread; /* the thread that made the call */
     struct nd_checked *object;
     const char *call; /* the last one that took it */
-    HANDLE event;     /* at that call */
+    HANDLE event;     /* hEvent when the call was made */
 };
 
 static struct {
     struct request *buckets[BUCKETS];
-    struct list_head pending, stacked,
-        ended; /* stacked: pending ones that are on a thread's stack */
+    /* stacked: pending ones that are on a thread's stack */
+    struct list_head pending, stacked, ended;
     size_t ended_count;
 } all = {
     .pending = { { &all.pending.n, &all.pending.n } },
@@ -103,7 +103,7 @@ static ULONG_PTR internal_of(const OVERLAPPED *overlapped)
         (const _Atomic(ULONG_PTR) *)&overlapped->Internal, memory_order_acquire);
 }
 
-/* Whether an address is in this thread's stack, and not in a fiber's. Wine's threads have two stacks. */
+/* Returns whether an address is in this thread's stack, and not in a fiber's. Wine's threads have two stacks. */
 static bool is_on_stack(const void *address)
 {
     static _Thread_local char *low;
@@ -162,7 +162,7 @@ void nd_check_request_begins(const OVERLAPPED *overlapped)
     lock_release(&nd_check_lock);
 }
 
-/* call  in: that notices the change; NULL: the request's end */
+/* call  in: the call that notices the change; NULL: the request's end notices it */
 static void report_changed_locked(struct request *request, const char *call, const char *what)
 {
     request->told = true;

@@ -9,17 +9,17 @@
 #include "ndspi/check/object.h"
 #include "ndspi/core/sink.h"
 
-enum { ND_CHECK_ENDED_MOST = 4096 }; /* so many OVERLAPPEDs are remembered after their end */
+enum { ND_CHECK_ENDED_MOST = 4096 }; /* ended OVERLAPPEDs that are remembered */
 
 /* A request begins, or ends, on any thread; under the lock of its object's requests. */
 void nd_check_request_begins(const OVERLAPPED *overlapped);
 /* Returns false: the structure's memory is gone, so nothing may be stored there. */
 bool nd_check_request_ends(const OVERLAPPED *overlapped, HRESULT status);
 
-/* The end of a Notify of a completion queue. */
+/* A Notify of a completion queue has returned. */
 void nd_check_notified(const struct nd_check_call *call, HRESULT hr);
 
-/* GetResults of a completion queue, and with it Notify: reports, once, that more results waited than its depth. */
+/* Called by GetResults and Notify of a completion queue: reports, once, that more results waited than its depth. */
 void nd_check_room(const struct nd_check_call *call);
 
 /* GetOverlappedResult of this structure is called. */
@@ -28,7 +28,7 @@ void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *over
 /* A call begins: reports pending OVERLAPPEDs on the stack of this thread's functions that have returned. */
 void nd_check_frames_locked(const struct nd_check_call *call);
 
-/* The memory of a released object is freed, or a forked child inherits the object. */
+/* Forgets the requests of an object whose memory is freed, or which a forked child inherits. */
 void nd_check_forget_requests_locked(struct nd_checked *checked);
 
 #endif

@@ -15,7 +15,7 @@
         REPORT_LOCKED(rule, __VA_ARGS__);                                                          \
         lock_release(&nd_check_lock);                                                              \
     } while (0)
-/* The program goes on, even where others end it: it has the code, and some ask for limits in this way. */
+/* Lets the program go on, where other rules end it: it has the code, and some find limits in this way. */
 #define REPORT_LOCKED(rule, ...)                                                                   \
     nd_check_tell_locked(                                                                          \
         ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)

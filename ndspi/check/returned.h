@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * returned.h - explains codes that a call returns because of its arguments, or of the order of calls: the value, the
- * limit, and where that comes from. Each is called after its method, with the code; a success says nothing.
+ * limit, and where that comes from. Each is called after its method, with the code; a success reports nothing.
  */
 #ifndef NDSPI_CHECK_RETURNED_H
 #define NDSPI_CHECK_RETURNED_H
 
 #include "ndspi/check/object.h"
 
-/* An argument of the adapter's limits. */
+/* An argument that a limit of the adapter bounds. */
 struct nd_check_asked {
     const char *name;
     UINT64 value, least, most;
@@ -30,19 +30,19 @@ struct nd_check_asked {
 void nd_check_explain_asked(
     const struct nd_check_call *call, HRESULT hr, const struct nd_check_asked *asked, size_t n);
 
-/* OpenAdapter has made this: what its Query returns is known from now on, also to what is made of it. */
+/* OpenAdapter has made this adapter: remembers what its Query returns, also for objects made of it. */
 void nd_check_learn(const void *made);
 void nd_check_learn1(const void *made);
 
-/* An object of this kind was asked for by iid. */
+/* The call asked for an object of this kind by iid. */
 void nd_check_explain_iid(
     const struct nd_check_call *call, HRESULT hr, const IID *iid, const struct nd_check_kind *kind);
 /* file  in: an overlapped file's handle */
 void nd_check_explain_file(const struct nd_check_call *call, HRESULT hr, HANDLE file);
-/* A call that begins a request, or asks for its result. */
+/* Explains a call that begins a request, or asks for its result. */
 void nd_check_explain_overlapped(
     const struct nd_check_call *call, HRESULT hr, const OVERLAPPED *overlapped);
-/* Query of an adapter of version 2. */
+/* Explains a Query of version 2. */
 void nd_check_explain_query(
     const struct nd_check_call *call, HRESULT hr, const ND2_ADAPTER_INFO *info, ULONG size);
 

@@ -10,8 +10,8 @@ static const struct nd_sink *own; /* the process's; set before any file is made 
 
 static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
 {
-    own->start(
-        file, overlapped); /* before another thread's call looks for ND_PENDING in Internal */
+    /* It stores ND_PENDING first: once the checker knows the request, calls of other threads look for it there. */
+    own->start(file, overlapped);
     nd_check_request_begins(overlapped);
 }
 

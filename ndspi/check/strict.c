@@ -40,7 +40,7 @@ void nd_check_accepts(const struct nd_check_call *call, const void *qp)
     lock_release(&nd_check_lock);
 }
 
-/* Whether the device says that nothing of the peer's has come. */
+/* Returns whether the device says that nothing of the peer's has come. */
 static bool has_not_spoken(struct nd_checked *checked)
 {
     struct nd_qp *core = checked->kind->core(checked->inner);

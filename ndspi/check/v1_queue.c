@@ -38,7 +38,7 @@ CHECKED_KIND(nd_check_mw1, INDMemoryWindow, NULL)
 
 /* ---- INDEndpoint ---- */
 
-/* A method that posts a list: parameters list and n. */
+/* A method that posts a list, which its parameters list and n give. */
 #define CHECKED_POST(method, flags_, use_, parameters, arguments)                                  \
     CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDEndpoint, method,                            \
                  const struct nd_check_list given = LIST(list, n, flags_, use_);                   \
@@ -49,7 +49,7 @@ CHECKED_KIND(nd_check_mw1, INDMemoryWindow, NULL)
         .v1 = list_, .n = n_, .flags = flags_, .use = use_                                         \
     }
 
-/* Another method that takes a place, and names this region or none: parameter flags. */
+/* A method that takes a place in the queue without a list, and names this region or none. It has a parameter flags. */
 #define CHECKED_PLACED(method, handle_, parameters, arguments)                                     \
     CHECKED_FULL(                                                                                  \
         HRESULT, ND_INVALID_DEVICE_STATE, INDEndpoint, method,                                     \

@@ -32,7 +32,7 @@ static const IND2CompletionQueueVtbl IND2CompletionQueue_table = {
 
 CHECKED_KIND(nd_check_cq2, IND2CompletionQueue, &IID_IND2Overlapped, .passed = nd2_cq_passed)
 
-/* A method that posts a list: parameters sge and n. */
+/* A method that posts a list, which its parameters sge and n give. */
 #define CHECKED_POST(itype, method, flags_, use_, parameters, arguments)                           \
     CHECKED_FULL(                                                                                  \
         HRESULT, ND_INVALID_DEVICE_STATE, itype, method,                                           \
@@ -71,7 +71,7 @@ CHECKED_KIND(nd_check_srq2, IND2SharedReceiveQueue, &IID_IND2Overlapped)
 
 /* ---- IND2QueuePair ---- */
 
-/* Another method that takes a place, and names this region or none: parameter flags. */
+/* A method that takes a place in the queue without a list, and names this region or none. It has a parameter flags. */
 #define CHECKED_PLACED(method, name_, parameters, arguments)                                       \
     CHECKED_FULL(                                                                                  \
         HRESULT, ND_INVALID_DEVICE_STATE, IND2QueuePair, method,                                   \
