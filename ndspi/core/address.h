@@ -37,7 +37,7 @@ HRESULT nd_address_import(
 HRESULT nd_address_export(
     const struct sockaddr_storage *address, struct sockaddr *out, size_t *size);
 
-/* Whether two addresses name the same IP (and the same link, for link-local ones); ports do not count. */
+/* Returns whether two addresses name the same IP (and the same link, for link-local ones); ports do not count. */
 bool nd_address_same_ip(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 bool nd_address_is_wildcard(const struct sockaddr_storage *address);
 bool nd_address_is_loopback(const struct sockaddr_storage *address);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether it is a directory of this user's that no other may enter. */
+/* Checks that it is a directory of this user's that no other may enter. */
 static int check(const char *path, bool alone)
 {
     struct stat status;
@@ -46,7 +46,7 @@ int nd_board_directory(char path[ND_BOARD_PATH], bool make)
         octets = snprintf(path, ND_BOARD_PATH, "%s/ndspi", base);
     else
         octets = snprintf(path, ND_BOARD_PATH, "/dev/shm/ndspi-%u", (unsigned)geteuid());
-    if (octets >= ND_BOARD_PATH - 64) /* names come behind it */
+    if (octets >= ND_BOARD_PATH - 64) /* leaves room for the names of entries */
         return -ENAMETOOLONG;
     if (make && mkdir(path, 0700) && errno != EEXIST)
         return -errno;
@@ -94,7 +94,7 @@ static void remove_entry(const char *directory, const char *name, const char *en
         unlink(path);
 }
 
-/* No process has the FIFO open for reading, or there is none. */
+/* Returns true if there is no FIFO, or no process has it open for reading. */
 static bool is_unread(const char *directory, const char *name, const char *end)
 {
     char path[ND_BOARD_PATH];
@@ -110,7 +110,8 @@ static bool is_unread(const char *directory, const char *name, const char *end)
 }
 
 /*
- * Whether the entry is of a process that was killed before its FIFO had a name. A live process opens its FIFO at once.
+ * Returns whether the entry is of a process that was killed before its FIFO had a name. A live process opens its FIFO
+ * at once.
  */
 static bool is_forsaken(const char *directory, const char *entry)
 {

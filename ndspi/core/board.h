@@ -25,11 +25,11 @@
 #include "ndspi/core/exported.h"
 
 #define ND_BOARD_TITLE "ndspi-counters" /* its form follows */
-#define ND_BOARD_BEGIN "counters."      /* of each NAME */
+#define ND_BOARD_BEGIN "counters."      /* each NAME begins so */
 #define ND_BOARD_ASK   ".ask"
 #define ND_BOARD_TEXT  ".txt"
 #define ND_BOARD_NEW   ".new" /* NAME.new becomes NAME.txt */
-#define ND_BOARD_FRESH "new." /* of a FIFO that has no name yet: new.PID.ADDRESS */
+#define ND_BOARD_FRESH "new." /* a FIFO's name, new.PID.ADDRESS, until it is ready */
 
 /*
  * Raised with each change that a reader of the previous form would misread. A reader reports a file of another form and
@@ -59,7 +59,7 @@ bool nd_board_name(const char *entry, const char *end, char name[NAME_MAX + 1]);
 
 /*
  * nd_board_clean - removes what processes left behind that ended without doing so.
- * directory  in: of nd_board_directory
+ * directory  in: as nd_board_directory returns it
  */
 void nd_board_clean(const char *directory);
 

@@ -41,7 +41,7 @@ static void serve(void *unused)
 static void start_again(struct reactor_source *source, enum reactor_how how);
 
 static const struct reactor_source_ops again_ops = { .expired = start_again };
-static struct reactor_again again; /* for a thread that could not be started */
+static struct reactor_again again; /* tries again to start the thread */
 
 static void start_locked(void)
 {

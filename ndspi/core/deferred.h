@@ -20,8 +20,8 @@ struct nd_deferred {
 };
 
 /*
- * nd_defer - have a job run soon. Any thread, any locks held. Cannot fail: if no thread can be started now (logged),
- * the job waits until a later call starts one.
+ * nd_defer - gives a job to the thread for deferred work. Any thread, any locks held. Cannot fail: if no thread can be
+ * started now (logged), the job waits until a later call starts one.
  */
 void nd_defer(struct nd_deferred *job) __attribute__((visibility("default")));
 

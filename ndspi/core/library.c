@@ -17,6 +17,6 @@ void nd_library_unpin(void)
 
 bool nd_library_in_use(void)
 {
-    /* Pairs with the release in nd_library_unpin: after "no", the end of every object is visible. */
+    /* Pairs with the release in nd_library_unpin: after it returns false, the end of every object is visible. */
     return atomic_load_explicit(&library_pins, memory_order_acquire) != 0;
 }

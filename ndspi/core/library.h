@@ -13,7 +13,7 @@
 
 void nd_library_pin(void);
 void nd_library_unpin(void);
-/* Whether anything is pinned now. */
+/* Returns whether anything is pinned now. */
 bool nd_library_in_use(void);
 
 #endif

@@ -18,7 +18,7 @@ struct nd_object {
     atomic_uint pins;
     void (*destroy)(
         struct nd_object *object); /* the facade's: fini of the core object, then free */
-    struct nd_object *next_dead;   /* for nd_object_unpin_later only */
+    struct nd_object *next_dead;   /* only nd_object_unpin_later uses it */
 };
 
 /* Objects whose last pin went while a lock was held; guarded by that lock. */
@@ -68,7 +68,7 @@ static inline void nd_object_unpin(struct nd_object *object)
         object->destroy(object);
 }
 
-/* Gives a pin up under a lock: if it was the last, the object goes on the list and is destroyed later. */
+/* Gives up a pin while a lock is held: if it was the last, the object goes on the list, to be destroyed later. */
 static inline void nd_object_unpin_later(struct nd_object *object, struct nd_dead *dead)
 {
     if (atomic_fetch_sub_explicit(&object->pins, 1, memory_order_acq_rel) == 1) {

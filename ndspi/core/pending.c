@@ -103,7 +103,7 @@ HRESULT nd_pending_add_unreset(
     return add(pending, overlapped, kind, context, !pending->sink->reset);
 }
 
-/* Under the lock: nothing sets the event of a request that is on the list. */
+/* While the lock is held, nothing sets the event of a request that is on the list. */
 void nd_pending_reset(struct nd_pending *pending)
 {
     lock_acquire(&pending->lock);

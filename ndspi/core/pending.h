@@ -27,8 +27,8 @@ struct nd_pending_request {
     void *context; /* the owner's, e.g. the connector of a GetConnectionRequest */
     unsigned kind; /* the owner's: which method; below 32 */
     bool decided;
-    bool unreset;   /* its event is still to be reset, by nd_pending_reset */
-    HRESULT status; /* when decided */
+    bool unreset;   /* nd_pending_reset has to reset its event */
+    HRESULT status; /* valid if decided */
 };
 
 struct nd_pending {
@@ -37,8 +37,8 @@ struct nd_pending {
     struct nd_sink_file *file;   /* the object's file; pinned */
     struct list_head requests;   /* issue order */
     struct list_head spare;      /* recycled records, so that Notify allocates once */
-    struct nd_file_users *users; /* of the file */
-    struct nd_file_user user;    /* this one */
+    struct nd_file_users *users; /* the file's */
+    struct nd_file_user user;    /* this one in that list */
 };
 
 /*
@@ -67,8 +67,9 @@ HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
 
 /*
- * The same, but where the sink has a reset of its own the event is not reset yet: nd_pending_reset has to follow in the
- * same call of the program's, which resets those of the requests that have not ended.
+ * nd_pending_add_unreset - nd_pending_add, except that it does not reset the event if the sink has a reset of its own.
+ * nd_pending_reset has to follow in the same call of the program: it resets the events of the requests that have not
+ * ended.
  */
 HRESULT nd_pending_add_unreset(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
@@ -97,9 +98,10 @@ void nd_pending_deliver(struct nd_pending *pending);
  */
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /*
- * The same for operations that cannot be undone: no memory is needed once nd_pending_reserve has returned ND_SUCCESS
- * (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is NULL; ND_INVALID_HANDLE: the file is
- * closed). One of the other two must follow; nd_pending_complete_reserved returns ND_PENDING.
+ * nd_pending_complete_now in two steps, for operations that cannot be undone: no memory is needed once
+ * nd_pending_reserve has returned ND_SUCCESS (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is
+ * NULL; ND_INVALID_HANDLE: the file is closed). One of the other two must follow; nd_pending_complete_reserved returns
+ * ND_PENDING.
  */
 HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped);
 void nd_pending_unreserve(struct nd_pending *pending);

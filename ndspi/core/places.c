@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { USERS = 4096, ENTRIES = 1 << 16 }; /* of a folder that any user may fill */
+enum { USERS = 4096, ENTRIES = 1 << 16 }; /* limits, since any user may fill these folders */
 
 static const char shared_memory[] = "/dev/shm", runtime[] = "/run/user";
 
@@ -89,8 +89,8 @@ static bool is_users(const char *name, const char *begin, uid_t *user)
 }
 
 /*
- * Whether the descriptor (O_PATH) is in a tmpfs, as the kernel has it: asking the file system itself could mean to ask
- * one that the user has put there.
+ * Returns whether the descriptor (O_PATH) is in a tmpfs, as the kernel has it: asking the file system itself could mean
+ * to ask one that the user has put there.
  */
 static bool is_tmpfs(int fd)
 {

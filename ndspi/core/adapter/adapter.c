@@ -213,7 +213,7 @@ static void close_channels(struct nd_adapter *adapter)
         log_write(LOG_ERROR, LOG_DEVICE, "cannot destroy a completion channel: %s", strerror(rc));
 }
 
-/* From here on the reactor drives the adapter. Returns 0 or a negative errno. */
+/* Hands the adapter's sources to the reactor, which drives them from now on. Returns 0 or a negative errno. */
 static int add_sources(struct nd_adapter *adapter)
 {
     const struct nd_verbs *verbs = adapter->verbs;

@@ -51,10 +51,10 @@ struct nd_child_ops {
 
 /* Embedded in a queue or queue pair; the context of its device object, through which an event finds the child. */
 struct nd_child {
-    struct nd_object *object; /* whose it is */
+    struct nd_object *object; /* the queue or queue pair */
     const struct nd_child_ops *ops;
-    struct list_node link; /* nd_adapter.children; the adapter's lock ... */
-    bool told;             /* ... that the device is gone: the same */
+    struct list_node link; /* nd_adapter.children; the adapter's lock */
+    bool told;             /* ops->removed was called, or is about to be; the adapter's lock */
 };
 
 struct nd_adapter {
@@ -66,21 +66,21 @@ struct nd_adapter {
     const struct nd_verbs *verbs;
     struct nd_port port;
     struct nd_limits limits;
-    struct ibv_comp_channel *channel; /* of all completion queues; not blocking */
+    struct ibv_comp_channel *channel; /* all completion queues report here; not blocking */
     struct nd_cm cm;
-    /* What waiting threads run, besides the connection manager's (cm.source). */
+    /* Waiting threads run these sources and the connection manager's (cm.source). */
     struct reactor_source channel_source, async_source;
-    /* The child of the last completion event; changed under the lock. */
+    /* The child of the last completion event; the lock is held to change it. */
     _Atomic(struct nd_child *) usual;
     atomic_bool left; /* a driver left an event in the channel */
     atomic_bool removed;
-    struct lock lock;          /* children */
+    struct lock lock;          /* guards children */
     struct nd_counts ended;    /* what destroyed children had counted */
-    struct list_head children; /* youngest first; at the end those told that the device is gone */
+    struct list_head children; /* youngest first; at the end those with `told` */
     struct nd_adapter_counts counts;
     struct lock memory_lock; /* LOCK_MEMORY: registration of regions, binding of windows */
     struct list_head bound_windows, invalidating_windows;
-    struct nd_regions regions;              /* of a dialect with handles */
+    struct nd_regions regions;              /* a dialect with handles: its regions */
     struct nd_frmr *frmrs[ND_FRMR_BUCKETS]; /* fast regions by key; memory_lock */
     atomic_uint frmr_count;
     struct nd_published published;
@@ -117,8 +117,8 @@ static inline void nd_adapter_unpin(struct nd_adapter *adapter)
 }
 
 /*
- * nd_adapter_add - a child is ready: from here on the adapter calls its ops. Pins the adapter.
- * nd_adapter_drop - it is being destroyed. The pin is left to its last step, nd_adapter_unpin. No lock held.
+ * nd_adapter_add - a child is ready: from now on the adapter calls its ops. Pins the adapter.
+ * nd_adapter_drop - the child is being destroyed, whose last step is nd_adapter_unpin. No lock held.
  */
 void nd_adapter_add(struct nd_adapter *adapter, struct nd_child *child, struct nd_object *object,
     const struct nd_child_ops *ops);
@@ -141,15 +141,14 @@ void nd_adapter_take_left(struct nd_adapter *adapter);
  */
 void nd_adapter_remove(struct nd_adapter *adapter);
 
-/* A new overlapped file. Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
+/* Makes an overlapped file. Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
 HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle);
 
-/* The file of this adapter behind a handle, pinned; NULL when it is none. */
+/* Returns the adapter's file that a handle names, pinned; NULL: it names no file of this adapter. */
 struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle);
 
 /*
- * nd_adapter_refuse_deeper - for a queue that the device cannot make deeper, when its reserve is not enough: tells the
- * log.
+ * nd_adapter_refuse_deeper - logs that the device cannot make a queue deeper, and that its reserve is not enough.
  * what         in: the kind of queue
  * asked, room  in: the depth asked for, and the greatest that this queue can have
  * Returns ND_INSUFFICIENT_RESOURCES.
@@ -160,7 +159,7 @@ HRESULT nd_adapter_refuse_deeper(const struct nd_adapter *adapter, enum log_topi
 /* counts out: what the adapter and its objects have counted until now (counts.c). Any thread; no lock held. */
 void nd_adapter_count(struct nd_adapter *adapter, struct nd_counts *counts);
 
-/* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
+/* Fills in ND2_ADAPTER_INFO but for InfoVersion, which the facade sets. */
 void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info);
 
 #endif

@@ -94,7 +94,7 @@ void nd_cm_id_pin(struct nd_cm_id *id)
     atomic_fetch_add_explicit(&id->pins, 1, memory_order_relaxed);
 }
 
-/* False: its last pin is gone, and it is being destroyed. */
+/* Returns false if its last pin is gone: it is being destroyed. */
 static bool try_pin(struct nd_cm_id *id)
 {
     unsigned pins = atomic_load_explicit(&id->pins, memory_order_relaxed);
@@ -246,7 +246,7 @@ static void copy_event(const struct rdma_cm_event *from, struct nd_cm_event *to)
     }
 }
 
-/* A request's id becomes one of ours, that of its event. False: no memory. */
+/* Wraps the id of a request, and makes it its event's. Returns false: there is no memory. */
 static bool take_request(struct nd_cm *cm, struct rdma_cm_id *id, struct nd_cm_event *event)
 {
     event->request = wrap(cm, id, NULL, NULL);

@@ -10,8 +10,7 @@
  * handler may destroy the event's id. Where the kernel can take seconds over destroying an id (it may have to wait for
  * the peer), that is deferred (deferred.h).
  *
- * Threads: any. Locks: LOCK_CM_ID guards an id's owner; it is a leaf but for
- * the owner's pin.
+ * Threads: any. Locks: LOCK_CM_ID guards an id's owner; it is a leaf but for the owner's pin.
  */
 #ifndef NDSPI_CORE_ADAPTER_CM_H
 #define NDSPI_CORE_ADAPTER_CM_H
@@ -42,7 +41,8 @@ struct nd_cm_event {
     uint8_t initiator_depth;     /* Reads we may have in flight there */
     struct nd_cm_id *request;    /* CONNECT_REQUEST: the new id; its one pin goes to its taker */
     uint8_t private_data_octets;
-    uint8_t private_data[ND_CM_PRIVATE_DATA_OCTETS]; /* last: not cleared for every event */
+    uint8_t private_data
+        [ND_CM_PRIVATE_DATA_OCTETS]; /* the last member, since not every event clears it */
 };
 
 /* What an owner of ids provides. */
@@ -57,11 +57,11 @@ struct nd_cm_id {
     struct nd_cm *cm;
     struct rdma_cm_id *id;
     atomic_uint pins;
-    struct lock lock; /* the two below */
+    struct lock lock; /* guards the next two */
     const struct nd_cm_owner_ops *ops;
     void *owner;
-    struct list_node link; /* in the adapter's list; its lock */
-    bool told_removal;     /* the same */
+    struct list_node link; /* nd_cm.ids; nd_cm.lock */
+    bool told_removal;     /* the owner gets or got RDMA_CM_EVENT_DEVICE_REMOVAL; nd_cm.lock */
     struct nd_deferred end;
 };
 
@@ -70,7 +70,7 @@ struct nd_cm_id {
  */
 struct nd_cm_timer {
     struct list_node link;
-    uint64_t due_ns; /* of clock_now_ns */
+    uint64_t due_ns; /* when it expires, by clock_now_ns */
     uint64_t delay_ns;
     unsigned again; /* how often it may still be restarted */
     void (*expired)(
@@ -82,22 +82,22 @@ struct nd_cm {
     const struct nd_device *device;
     struct nd_object *adapter; /* pinned by each id */
     struct rdma_event_channel *channel;
-    nd_quirk_set quirks;          /* of the device */
+    nd_quirk_set quirks;          /* the device's */
     struct reactor_source source; /* the channel's, and the deadline of the first timer */
-    struct lock lock;             /* LOCK_CM_TIMER; the lists */
-    struct list_head timers;      /* in order of due_ns */
+    struct lock lock;             /* LOCK_CM_TIMER; guards the lists */
+    struct list_head timers;      /* sorted by due_ns */
     struct list_head ids;
 };
 
 /*
  * nd_cm_init - for an adapter that is being opened on a device.
- * quirks  in: of the device
- * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter adds its source to the reactor, and
- * removes it before it finis this at the end of its life.
+ * quirks  in: the device's
+ * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter adds `source` to the reactor, and removes
+ * it before nd_cm_fini.
  */
 int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter,
     nd_quirk_set quirks);
-/* All ids are gone by then: each pins the adapter. */
+/* Called when all ids are gone, since each pins the adapter. */
 void nd_cm_fini(struct nd_cm *cm);
 
 /*
@@ -129,12 +129,12 @@ void nd_cm_id_set_owner(struct nd_cm_id *id, const struct nd_cm_owner_ops *ops, 
  */
 void nd_cm_id_close(struct nd_cm_id *id);
 
-/* Whether the address it is bound to is one of the adapter's own port. */
+/* Returns whether the address it is bound to is one of the adapter's own port. */
 bool nd_cm_id_on_device(const struct nd_cm_id *id);
 
 /* Starts a timer that is not running, or moves one that is. */
 void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned delay_ms);
-/* Returns whether it was running; then expired will not be called. May be called with the owner's lock held. */
+/* Returns whether it was running: if so, it never calls expired. May be called with the owner's lock held. */
 bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer);
 void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer));
 

@@ -74,7 +74,7 @@ const ND_LINUX_COUNTER *nd_counter_row(size_t index)
     return index < ROWS ? &table[index] : NULL;
 }
 
-/* What Windows shows: of the wire where the device counts that, or else of requests. */
+/* Fills in what Windows shows: what the device counts on the wire, or else what requests moved. */
 static void fill_traffic(ND_LINUX_COUNTERS *to, const struct nd_counts *counts, bool wire)
 {
     if (wire) {

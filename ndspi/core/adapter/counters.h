@@ -9,9 +9,9 @@
 
 struct nd_adapter;
 
-/* counters out: all of it. Any thread; no lock held. */
+/* Fills in all counters. Any thread; no lock held. */
 void nd_counters_read(struct nd_adapter *adapter, ND_LINUX_COUNTERS *counters);
-/* NdLinuxQueryCounters of an adapter that is one. Returns ND_SUCCESS, ND_INVALID_PARAMETER_2. */
+/* Does the work of NdLinuxQueryCounters, with an adapter of ours. Returns ND_SUCCESS, ND_INVALID_PARAMETER_2. */
 HRESULT nd_counters_query(struct nd_adapter *adapter, ND_LINUX_COUNTERS *counters);
 /* NdLinuxCounter. */
 const ND_LINUX_COUNTER *nd_counter_row(size_t index);

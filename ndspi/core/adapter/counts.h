@@ -26,18 +26,18 @@ struct nd_counts {
     uint64_t sends, send_octets, reads, read_octets, writes, write_octets, others;
     uint64_t receives, receive_octets; /* completed */
     uint64_t failed, flushed;
-    struct nd_wire_counts wire; /* of devices that count (nd_verbs.query_counters) */
+    struct nd_wire_counts wire; /* the device's, if it counts (nd_verbs.query_counters) */
     uint32_t n_terminates;
     struct nd_terminate_count terminates[ND_TERMINATE_KINDS];
     uint64_t other_terminates;
 
-    /* what there is now */
+    /* What exists now. */
     struct {
         uint64_t queue_pairs, completion_queues, shared_receive_queues;
         uint64_t by_tcp, by_memory;              /* connections, by their path */
-        uint64_t initiator_depth, receive_depth; /* of queue pairs; of shared receive queues, too */
+        uint64_t initiator_depth, receive_depth; /* the second counts shared receive queues, too */
         uint64_t initiator_pending, receive_pending; /* posted, and not fetched */
-        uint64_t results_depth, results_waiting; /* of completion queues; in the software queue */
+        uint64_t results_depth, results_waiting;     /* the second counts software queues alone */
     } now;
 };
 
@@ -48,14 +48,14 @@ struct nd_adapter_counts {
     _Atomic uint64_t regions, region_octets; /* now registered */
 };
 
-/* Adds one to another. */
+/* Adds counts to `to`. */
 void nd_counts_add(struct nd_counts *to, const struct nd_counts *counts);
-/* Its object is being destroyed: clears what exists only while the object does. */
+/* Clears `now` in the counts of an object that is being destroyed. */
 static inline void nd_counts_now_none(struct nd_counts *counts)
 {
     counts->now = (__typeof__(counts->now)){ 0 };
 }
-/* Terminates of a kind; counted in other_terminates when the table is full. */
+/* Counts Terminates of a kind, in other_terminates when the table is full. */
 void nd_counts_add_terminates(
     struct nd_counts *counts, uint32_t code, uint64_t sent, uint64_t received);
 

@@ -24,12 +24,12 @@
 enum { BOARDS = 16, PROGRAM_OCTETS = 256 };
 
 static struct {
-    struct lock lock; /* LOCK_BOARD, over all */
+    struct lock lock; /* LOCK_BOARD; guards all of it */
     struct list_head adapters;
     bool made, tried;
     unsigned process; /* counts forks */
     uint64_t answers;
-    uint32_t serials; /* given */
+    uint32_t serials; /* how many were given to adapters */
     char directory[ND_BOARD_PATH], name[64], program[PROGRAM_OCTETS];
     struct reactor_source source;
 } board = { .lock = LOCK_INIT(LOCK_BOARD, "published adapters"),
@@ -56,7 +56,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *text, const c
         text->count += (size_t)octets < room ? (size_t)octets : room - 1;
 }
 
-/* A word: a program may be called anything. */
+/* Makes a word of it: a program may be called anything. */
 static void put_word(struct text *text, const char *word)
 {
     for (; *word; word++)
@@ -115,7 +115,7 @@ static void path_of(char path[ND_BOARD_PATH], const char *end)
 static int store(const char *path, const struct text *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    struct held_signal sigxfsz; /* of a limit for files: RLIMIT_FSIZE */
+    struct held_signal sigxfsz; /* RLIMIT_FSIZE raises SIGXFSZ */
     int error = 0;
 
     if (fd < 0)
@@ -182,7 +182,8 @@ static int take_name_locked(const char *fresh)
 {
     struct stat space;
 
-    if (stat("/proc/self/ns/pid", &space)) /* process numbers mean nothing in another */
+    if (stat("/proc/self/ns/pid",
+            &space)) /* the name has it: process numbers mean nothing in another one */
         space.st_ino = 0;
     for (unsigned i = 0; i < BOARDS; i++) {
         char path[ND_BOARD_PATH];
@@ -250,8 +251,8 @@ static int make_locked(void)
 /* ---- the process forks, and ends ---- */
 
 /*
- * In the child, whatever a thread of the parent was doing in here. The files are the parent's; its reactor is not the
- * child's, nor are its adapters.
+ * The child starts anew, whatever a thread of the parent was doing in here: the files, the reactor and the adapters
+ * are the parent's.
  */
 static void forked(void)
 {
@@ -270,9 +271,8 @@ FORK_CHILD(forked);
 /* Threads of the program may still run: the reactor's callback then answers nothing. */
 static __attribute__((destructor)) void process_ends(void)
 {
-    if (!lock_try(
-            &board
-                 .lock)) /* held by a thread that the end has caught in here: a cleaner removes the files */
+    /* A thread that the end has caught in here may hold the lock: a cleaner removes the files then. */
+    if (!lock_try(&board.lock))
         return;
     if (board.made)
         remove_files_locked();

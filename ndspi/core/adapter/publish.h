@@ -15,12 +15,15 @@ struct nd_adapter;
 
 /* Embedded in an adapter. */
 struct nd_published {
-    struct list_node link; /* of the list of publish.c; under its lock */
-    unsigned process;      /* whose list: a number that changes with each fork */
-    uint32_t serial; /* of this board's adapters in their order; none gets one that another had */
+    struct list_node link; /* the list of publish.c; its lock */
+    unsigned process;      /* changes with each fork: the list is that process's */
+    uint32_t serial;       /* counts the adapters that this process has opened; never reused */
 };
 
-/* The adapter is open; it is being closed: after nd_unpublish no thread reads it any more. No lock held. */
+/*
+ * The first follows the opening of an adapter, the second precedes its closing: after it no thread reads the adapter
+ * any more. No lock held.
+ */
 void nd_publish(struct nd_adapter *adapter);
 void nd_unpublish(struct nd_adapter *adapter);
 

@@ -20,13 +20,13 @@
 
 struct nd_region {
     _Alignas(32) atomic_uintptr_t handle; /* 0: free */
-    atomic_uint token;                    /* local, for the device */
+    atomic_uint token;                    /* the device's local key */
     uint32_t next_free;
     struct nd_object *object; /* pinned */
 };
 
 enum {
-    ND_REGION_INDEX_BITS = sizeof(void *) == 8 ? 20 : 14, /* so many regions, less one */
+    ND_REGION_INDEX_BITS = sizeof(void *) == 8 ? 20 : 14, /* 1 << this entries; 0 is unused */
     ND_REGION_OFFSET_MASK = ((1 << ND_REGION_INDEX_BITS) - 1) * (int)sizeof(struct nd_region),
 };
 
@@ -38,7 +38,7 @@ struct nd_regions {
 
 /* Returns 0 or a negative errno. */
 int nd_regions_init(struct nd_regions *regions);
-/* Takes back what is still registered. Also of a table that was never made (NULL). */
+/* Deregisters what is still registered. The table may be NULL: it was never made. */
 void nd_regions_fini(struct nd_regions *regions);
 
 /*
@@ -63,10 +63,10 @@ static inline bool nd_region_token(
 
 /*
  * Add, find and remove a region; LOCK_MEMORY held.
- * add   object in: the region, whose pin the table takes; token in: the device's, local. Returns the handle, or NULL:
- * full
+ * add   object in: the region, whose pin the table takes; token in: the device's, local. Returns the handle; NULL: the
+ *       table is full
  * find  Returns the region; NULL: no handle of this table
- * drop  of a handle that find knows; the pin is the caller's now
+ * drop  handle in: one that find knows; the pin is the caller's now
  */
 void *nd_regions_add_locked(struct nd_regions *regions, struct nd_object *object, uint32_t token);
 struct nd_object *nd_regions_find_locked(const struct nd_regions *regions, const void *handle);
