@@ -91,7 +91,7 @@ static HRESULT accept_begin_locked(
     connector->qp = params->qp;
     connector->told = params->told;
     nd_connector_drop_data_locked(connector);
-    /* Until now inbound and outbound have held the peer's offer, cut to what this adapter can do. */
+    /* inbound and outbound still hold the peer's offer, cut to what this adapter can do. */
     connector->inbound = nd_connector_cut_reads(params->inbound, connector->inbound);
     connector->outbound = nd_connector_cut_reads(params->outbound, connector->outbound);
     return answer->result;
@@ -140,7 +140,7 @@ HRESULT nd_connector_accept(
     if (SUCCEEDED(hr)) {
         id = connector->id;
         nd_cm_id_pin(id);
-        nd_object_pin(&connector->object); /* as in Connect */
+        nd_object_pin(&connector->object); /* the program may learn of its end and close it */
     }
     inbound = connector->inbound;
     outbound = connector->outbound;

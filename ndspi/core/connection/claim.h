@@ -25,9 +25,9 @@ struct nd_claim;
  */
 HRESULT nd_claim_take(const struct sockaddr_storage *local, struct nd_claim **claim);
 
-/* One user more. Any lock may be held. NULL is allowed. Returns the claim. */
+/* Adds a user. Any lock may be held. NULL is allowed. Returns the claim. */
 struct nd_claim *nd_claim_ref(struct nd_claim *claim);
-/* One user less; with the last one the port is free. NULL is allowed. */
+/* Removes a user; the last one frees the port. NULL is allowed. */
 void nd_claim_drop(struct nd_claim *claim);
 
 #endif

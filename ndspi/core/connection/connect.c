@@ -39,7 +39,7 @@ static HRESULT bind_id(struct nd_connector *connector, struct sockaddr_storage *
     }
 }
 
-/* Bind, or the binding of a Connect, which replaces an older binding. */
+/* Binds for Bind, or for a Connect, which replaces an older binding. */
 static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call call,
     const struct sockaddr *address, size_t length)
 {
@@ -183,7 +183,7 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
 
     if (FAILED(hr))
         return hr;
-    (void)nd_address_import(destination, length, &to); /* no address: no family, refused below */
+    (void)nd_address_import(destination, length, &to); /* a bad one has no family: refused below */
     lock_acquire(&connector->lock);
     hr = begin_locked(connector, params, &to, overlapped);
     attempt = connector->attempt;
@@ -254,8 +254,8 @@ HRESULT nd_connector_complete_connect_telling(
         lock_release(&connector->lock);
         return hr;
     }
-    nd_object_pin(&connector->object); /* as in Connect */
-    /* Connected from here on: a NotifyDisconnect of another thread is as good as one after our return. */
+    nd_object_pin(&connector->object); /* the program may learn of its end and close it */
+    /* The connection is up from now on: another thread can call NotifyDisconnect before this call returns. */
     nd_connector_move_locked(connector, answer->next, ND_EVENTS);
     nd_connector_drop_data_locked(connector);
     id = connector->id;
@@ -272,7 +272,7 @@ HRESULT nd_connector_complete_connect_telling(
         nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, hr);
     nd_object_unpin(&qp->object);
     nd_cm_id_unpin(id);
-    /* The record of this request is free then, so that the other one begins without memory. */
+    /* This request's record is free then, so `told` needs no memory to begin. */
     if (nd_pending_complete_first(&connector->pending, ND_CONNECTOR_COMPLETE,
             nd_connector_status(connector->adapter->dialect, ND_ENDS_WITH_GIVEN, hr), NULL) &&
         SUCCEEDED(hr) && told)

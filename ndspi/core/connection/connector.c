@@ -87,7 +87,7 @@ void nd_connector_close(struct nd_connector *connector)
 
 /* ---- actions ---- */
 
-/* Actions on the device, done without the lock. */
+/* These actions are on the device, and done without the lock. */
 #define OUTSIDE (ND_DO_REJECT | ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID)
 
 void nd_connector_prepare_locked(
@@ -241,7 +241,7 @@ static void end_accept_locked(struct nd_connector *connector, HRESULT status)
 {
     if (nd_pending_decide(&connector->pending, 1u << ND_CONNECTOR_ACCEPT, status) &&
         SUCCEEDED(status) && connector->told) {
-        nd_pending_deliver(&connector->pending); /* before the other request ends */
+        nd_pending_deliver(&connector->pending); /* the Accept ends before `told` can */
         nd_connector_begin_telling_locked(connector);
     }
 }
@@ -265,8 +265,8 @@ static void decide_requests_locked(
 }
 
 /*
- * Whether the peer's end leaves the queue pair as it is: always in a dialect that tells every program of it; else when
- * it is orderly and a NotifyDisconnect is pending, whose page says that nothing outstanding is cancelled.
+ * Returns whether the peer's end leaves the queue pair as it is: always in a dialect that tells every program of it;
+ * else when it is orderly and a NotifyDisconnect is pending, whose page says that nothing outstanding is cancelled.
  */
 static bool leaves_qp_locked(struct nd_connector *connector, const struct nd_connector_row *row,
     enum nd_connector_event event, HRESULT given)
@@ -368,7 +368,7 @@ uint32_t nd_connector_end_reason(struct nd_connector *connector)
     return reason;
 }
 
-/* Whether the connector has the data asked for. */
+/* Checks that the connector has the data asked for. */
 static HRESULT data_status_locked(const struct nd_connector *connector, bool limits, bool data)
 {
     HRESULT hr = ND_SUCCESS;
@@ -436,7 +436,7 @@ static HRESULT get_address(struct nd_connector *connector, enum nd_connector_cal
 
     lock_acquire(&connector->lock);
     hr = nd_connector_answer(connector->state, call)->result;
-    if (SUCCEEDED(hr) && which->ss_family == AF_UNSPEC) /* ended before it had one */
+    if (SUCCEEDED(hr) && which->ss_family == AF_UNSPEC) /* the connection ended before it had one */
         hr = ND_CONNECTION_INVALID;
     if (SUCCEEDED(hr))
         hr = nd_address_export(which, address, length);

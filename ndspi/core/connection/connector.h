@@ -41,10 +41,10 @@ enum nd_connector_request {
 };
 
 enum {
-    ND_RESOLVE_TIMEOUT_MS = 5000,    /* of the address in all, and of the route */
-    ND_RESOLVE_FIRST_MS = 250,       /* of the address: after it the library asks once more */
-    ND_CONNECT_PORTS = 8,            /* tried after the wanted port */
-    ND_DISCONNECT_TIMEOUT_MS = 2000, /* after it a Disconnect ends without the peer's answer */
+    ND_RESOLVE_TIMEOUT_MS = 5000, /* limit for the address in all, and for the route */
+    ND_RESOLVE_FIRST_MS = 250,    /* limit for the first of two attempts to resolve the address */
+    ND_CONNECT_PORTS = 8,         /* local ports tried after the wanted one */
+    ND_DISCONNECT_TIMEOUT_MS = 2000, /* a Disconnect ends then without the peer's answer */
 };
 
 struct nd_private_data {
@@ -56,28 +56,28 @@ struct nd_connector {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
     struct nd_pending pending;
-    struct nd_cm_timer deadline;      /* of Disconnect; a pin while it runs */
-    struct nd_endpoint_user endpoint; /* set by the one Connect over it */
-    struct nd_claim *claim;           /* of a dialect of exact ports: its own, or its listener's */
+    struct nd_cm_timer deadline;      /* Disconnect's; holds a pin while it runs */
+    struct nd_endpoint_user endpoint; /* the one Connect that uses an endpoint sets it */
+    struct nd_claim *claim;           /* a dialect of exact ports: its own, or its listener's */
 
-    struct lock lock; /* everything below */
+    struct lock lock; /* guards everything below */
     enum nd_connector_state state;
     unsigned attempt;    /* counts Connects, so that a late failure of one never ends the next */
-    struct nd_cm_id *id; /* NULL: none now */
-    struct nd_qp *qp;    /* claimed, from Connect or Accept on */
-    struct nd_listener *listener; /* state Queued: where it waits */
+    struct nd_cm_id *id; /* NULL: it has none now */
+    struct nd_qp *qp;    /* the queue pair that Connect or Accept has claimed */
+    struct nd_listener *listener; /* state Queued: the listener whose queue it is in */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
-    bool any_port;             /* of ours, for a dialect of exact ports */
-    /* begins when the connection is up, ends with it; NULL: none, or it has begun */
+    bool any_port;             /* a dialect of exact ports: the library chooses the local port */
+    /* nd_connector_complete_connect_telling's; NULL: there is none, or it has begun */
     OVERLAPPED *told;
-    uint32_t reason;        /* of the end; nd_connector_end_reason */
-    bool asked_again;       /* for the peer's address, once more in this attempt */
-    unsigned ports_tried;   /* in this attempt, in place of ports that cannot reach the peer */
+    uint32_t reason;        /* why the connection ended; nd_connector_end_reason */
+    bool asked_again;       /* this attempt resolves the peer's address for the second time */
+    unsigned ports_tried;   /* how many other local ports this attempt has tried */
     bool established_early; /* the transport's reply established the connection */
-    bool held;              /* received is readable */
+    bool held;              /* `received` has the peer's data */
     struct nd_private_data received;
-    struct nd_private_data to_send; /* of a Connect, until the route is known */
+    struct nd_private_data to_send; /* Connect's, until the route is known */
 };
 
 /*
@@ -114,12 +114,12 @@ HRESULT nd_connector_bind(
 
 /* What Connect and Accept have in common; data in octets, limits in Reads. */
 struct nd_connect_params {
-    struct nd_qp *qp; /* of the same adapter, kept alive by the caller during the call */
+    struct nd_qp *qp; /* one of the adapter's; the caller keeps it alive during the call */
     unsigned inbound, outbound;
     const void *data; /* may be NULL */
     size_t data_octets;
     struct nd_endpoint *endpoint; /* Connect: uses its port; NULL: a port of its own */
-    OVERLAPPED *told;             /* Accept: as in nd_connector_complete_connect_telling */
+    OVERLAPPED *told;             /* Accept: see nd_connector_complete_connect_telling */
 };
 
 HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,
@@ -133,10 +133,10 @@ HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
 HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED *overlapped);
 /*
- * nd_connector_complete_connect_telling - as that, for a dialect that arms.
- * told  in: a request that begins when CompleteConnect has ended with ND_SUCCESS (Accept the same), and only then. It
- *       ends once, after that: with ND_SUCCESS when the peer disconnects or the connection breaks; with
- *       ND_DEVICE_REMOVED; with another status when this side ends the connection first. NULL: none
+ * nd_connector_complete_connect_telling - nd_connector_complete_connect, for a dialect that arms.
+ * told  in: a request that begins when CompleteConnect (or Accept) has ended with ND_SUCCESS, and only then. It ends
+ *       once, after that: with ND_SUCCESS when the peer disconnects or the connection breaks; with ND_DEVICE_REMOVED;
+ *       with another status when this side ends the connection first. NULL: none
  */
 HRESULT nd_connector_complete_connect_telling(
     struct nd_connector *connector, OVERLAPPED *told, OVERLAPPED *overlapped);
@@ -186,13 +186,13 @@ static inline uint8_t nd_connector_cut_reads(unsigned wanted, unsigned limit)
     return (uint8_t)(wanted < limit ? wanted : limit);
 }
 
-/* After a change of state: drops the private data unless the dialect keeps it. */
+/* Called after a change of state: drops the private data unless the dialect keeps it. */
 void nd_connector_drop_data_locked(struct nd_connector *connector);
 /* The call that connected has succeeded: starts the request `told`, and ends it if the connection is over already. */
 void nd_connector_begin_telling_locked(struct nd_connector *connector);
 
 /*
- * The state from now on, by an event (ND_EVENTS: by a call). The adapter counts connections that begin, end or break,
+ * Changes the state because of an event (ND_EVENTS: a call). The adapter counts connections that begin, end or break,
  * and attempts that fail.
  */
 void nd_connector_move_locked(
@@ -205,7 +205,7 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
  * nd_connector_event - handles an event: decide, act, complete.
  * id     in: the id it happened to; the connector ignores an event of an id that it no longer has. NULL: none
  * copy   in: the event's data for rows that keep it, else NULL
- * given  in: the status for rows that end with it; of ND_EVENT_DISCONNECTED a failure: the end was not orderly
+ * given  in: the status for rows that end with it; a failure with ND_EVENT_DISCONNECTED: the end was not orderly
  * No lock held. Returns whether the state has a row for the event.
  */
 bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
@@ -226,10 +226,10 @@ HRESULT nd_connector_bind_id(
  */
 void nd_connector_seek(struct nd_connector *connector, unsigned attempt, bool other_port);
 
-/* Actions on the device, for after the lock is dropped; taken out of the connector under it. */
+/* Actions on the device: prepared under the lock, executed after it is dropped. */
 struct nd_connector_actions {
     unsigned mask;       /* enum nd_connector_action */
-    struct nd_cm_id *id; /* a pin of ours */
+    struct nd_cm_id *id; /* pinned */
     struct nd_qp *qp;    /* pinned, claimed by the connector when actions say unclaim */
 };
 void nd_connector_prepare_locked(

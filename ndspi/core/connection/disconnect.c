@@ -74,7 +74,7 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
         lock_release(&connector->lock);
         return hr;
     }
-    nd_object_pin(&connector->object); /* as in Connect */
+    nd_object_pin(&connector->object); /* the program may learn of its end and close it */
     nd_connector_move_locked(connector, answer->next, ND_EVENTS);
     if (answer->result == ND_PENDING) {
         nd_pending_decide(&connector->pending, 1u << ND_CONNECTOR_NOTIFY,

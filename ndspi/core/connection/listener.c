@@ -17,7 +17,7 @@ enum { BACKLOG_OF_DEVICE = 1024, WILDCARD_TRIES = 16 };
 
 struct request {
     struct list_node link;
-    struct nd_cm_id *id; /* the pin that came with it */
+    struct nd_cm_id *id; /* pinned */
     struct nd_cm_event event;
 };
 
@@ -107,7 +107,7 @@ static void deliver_request(struct nd_listener *listener, struct nd_cm_event *ev
     }
     lock_acquire(&listener->lock);
     if (connector && takes_requests_locked(listener)) {
-        (void)nd_connector_enqueue(connector, listener); /* it is new */
+        (void)nd_connector_enqueue(connector, listener); /* a new connector is Idle */
         connector->claim = nd_claim_ref(listener->claim);
         delivered = nd_connector_deliver(connector, event->request, event);
         if (delivered)
@@ -550,7 +550,7 @@ HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog)
         lock_release(&listener->lock);
         return ND_INVALID_DEVICE_STATE;
     }
-    /* Before the device listens: requests may arrive at once. ids does not change any more until close. */
+    /* The state changes before the device listens: requests may arrive at once. ids stays as it is until close. */
     listener->state = ND_LISTENER_LISTENING;
     listener->backlog = backlog;
     lock_release(&listener->lock);

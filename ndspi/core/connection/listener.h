@@ -46,15 +46,15 @@ struct nd_listener {
     struct nd_adapter *adapter; /* pinned */
     struct nd_pending pending;  /* GetConnectionRequests; context: the connector */
 
-    struct lock lock; /* everything below */
+    struct lock lock; /* guards everything below */
     enum nd_listener_state state;
     struct sockaddr_storage local;
     unsigned id_count;
-    struct nd_cm_id **ids; /* one for each address listened on */
-    unsigned listening;    /* so many of them listen; written by the one thread in Listen */
-    unsigned backlog;      /* requests kept at most; 0 = no bound */
-    bool paused;
-    struct nd_claim *claim;            /* of a dialect of exact ports, from Bind on */
+    struct nd_cm_id **ids;  /* one for each address listened on */
+    unsigned listening;     /* how many of ids listen; only the one thread in Listen writes it */
+    unsigned backlog;       /* requests kept at most; 0 = no bound */
+    bool paused;            /* nd_listener_pause */
+    struct nd_claim *claim; /* a dialect of exact ports: Bind makes it */
     const struct nd_listener_ops *ops; /* NULL: requests wait for connectors */
     unsigned requests_kept;
     struct list_head requests; /* struct request */
@@ -77,16 +77,16 @@ HRESULT nd_listener_bind(
     struct nd_listener *listener, const struct sockaddr *address, size_t length);
 /* backlog: requests kept at most, 0 = no bound. ND_INVALID_DEVICE_STATE unless bound and not listening. */
 HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog);
-/* Requests are delivered; before Listen. */
+/* Has requests delivered to a facade. Called before Listen. */
 void nd_listener_deliver_to(struct nd_listener *listener, const struct nd_listener_ops *ops);
 /* While it is paused, requests are rejected as if no program listened. */
 void nd_listener_pause(struct nd_listener *listener, bool pause);
-/* From Bind on; before: ND_INVALID_DEVICE_STATE. */
+/* Returns ND_SUCCESS; ND_INVALID_DEVICE_STATE: not bound; or what nd_address_export returns. */
 HRESULT nd_listener_get_local_address(
     struct nd_listener *listener, struct sockaddr *address, size_t *length);
 /*
  * nd_listener_get_request - IND2Listener::GetConnectionRequest.
- * connector  in: of the same adapter; pinned until it gets a request or its wait ends
+ * connector  in: one of the same adapter; pinned until it gets a request or its wait ends
  * Returns ND_PENDING; ND_INVALID_DEVICE_STATE: not listening; ND_CONNECTION_ACTIVE: the connector is not idle;
  * ND_INVALID_PARAMETER: no OVERLAPPED; ND_NO_MEMORY; ND_DEVICE_REMOVED.
  */
