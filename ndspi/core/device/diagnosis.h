@@ -36,11 +36,11 @@ enum nd_reason {
     ND_REASON_NO_SUBNET_MANAGER,
     ND_REASON_INTERFACE_DOWN,
     ND_REASON_NO_ADDRESS,
-    ND_REASON_NO_HOST_ADDRESS, /* the same, of the embedded device, which has no interface of its own */
+    ND_REASON_NO_HOST_ADDRESS, /* NO_ADDRESS for the embedded device, which has no interface of its own */
     ND_REASON_NO_CONNECTIONS,
     ND_REASON_MEMLOCK,
     ND_REASON_OBJECTS_FAILED,
-    ND_REASON_DEVICE_NOT_USED, /* from here on: addresses only */
+    ND_REASON_DEVICE_NOT_USED, /* this and the following: only for addresses */
     ND_REASON_NOT_RDMA,
     ND_REASON_NOT_SERVED,
     ND_REASON_BIND_FAILED,

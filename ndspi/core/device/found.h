@@ -27,7 +27,7 @@ struct nd_found_port {
     uint8_t port; /* 0 = the device could not be asked */
     uint64_t guid;
     unsigned addresses;            /* how many of the host's can be bound on it */
-    struct nd_diagnosis diagnosis; /* what is wrong with it, addresses apart */
+    struct nd_diagnosis diagnosis; /* what is wrong with it, except for its addresses */
 };
 
 struct nd_found {

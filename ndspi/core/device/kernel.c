@@ -65,7 +65,7 @@ enum { MAC_TEXT_OCTETS = sizeof("xx:xx:xx:xx:xx:xx") };
 
 struct wanted_mac {
     char mac[MAC_TEXT_OCTETS];
-    char *netdev; /* IF_NAMESIZE */
+    char *netdev; /* has room for IF_NAMESIZE */
 };
 
 static bool has_mac(void *context, const char *name)
@@ -136,7 +136,7 @@ static struct nd_found_port *add(struct nd_found *found, const char *name)
 
 struct uverbs {
     const char *device;
-    char file[ND_DEVICE_NAME_OCTETS]; /* in /dev/infiniband; "" until it is found */
+    char file[ND_DEVICE_NAME_OCTETS]; /* its name in /dev/infiniband; "" until it is found */
 };
 
 static bool is_of_device(void *context, const char *name)

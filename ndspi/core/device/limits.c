@@ -28,7 +28,7 @@ static uint32_t clamp(uint64_t value, uint32_t cap)
     return value < cap ? (uint32_t)value : cap;
 }
 
-/* After a creation that failed. Returns 0: something smaller may work; or a negative errno. */
+/* Judges by errno why a creation failed. Returns 0: something smaller may work; or a negative errno. */
 static int refused(struct nd_limits *limits)
 {
     if (errno == EMFILE || errno == ENFILE)

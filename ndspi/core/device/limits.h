@@ -20,7 +20,7 @@ struct nd_limits {
     uint32_t max_initiator_sge, max_receive_sge, max_read_sge;
     uint32_t max_transfer;
     uint32_t max_inline;
-    uint32_t max_inbound_reads, max_outbound_reads; /* at most 254 */
+    uint32_t max_inbound_reads, max_outbound_reads; /* 254 at most */
     uint32_t max_receive_depth, max_initiator_depth;
     uint32_t max_srq_depth, max_srq_sge; /* 0: no shared receive queues */
     uint32_t max_cq_depth;
@@ -54,13 +54,13 @@ static inline uint32_t nd_limits_initiator_most(const struct nd_limits *limits)
                                                                    : limits->max_receive_depth;
 }
 
-/* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
+/* Fills in ND2_ADAPTER_INFO but for InfoVersion, which the facade sets. */
 void nd_limits_describe(
     const struct nd_limits *limits, uint64_t adapter_id, ND2_ADAPTER_INFO *info);
 
 /*
- * nd_limits_recall - the same, unless this process has found the limits of this device before: creating queue pairs as
- * large as possible takes time. Uncertain limits are good for a second. Any thread, no lock held.
+ * nd_limits_recall - calls nd_limits_find unless this process has found the limits of this device before: creating
+ * queue pairs as large as possible takes time. Uncertain limits are good for a second. Any thread, no lock held.
  */
 int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits);
 

@@ -25,10 +25,10 @@ static struct {
     struct list_head devices;
     const struct nd_verbs *rdma, *soft;
     char choice[ND_DEVICE_NAME_OCTETS];
-    struct nd_host_addresses system; /* those of the system; host has those of devices, too */
+    struct nd_host_addresses system; /* the system's; host has those of devices, too */
     struct nd_host_addresses host;
-    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];       /* in use; parallel to host.at */
-    struct nd_diagnosis diagnosis[ND_SCAN_ADDRESSES_MAX]; /* the same */
+    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX]; /* the device in use; parallel to host.at */
+    struct nd_diagnosis diagnosis[ND_SCAN_ADDRESSES_MAX]; /* parallel to host.at, too */
     uint64_t devices_seen_ms;                             /* 0: never */
 } provider = {
     .lock = LOCK_INIT(LOCK_PROVIDER, "provider"),
@@ -88,7 +88,7 @@ static struct nd_device *device_locked(
     device->port = port->port;
     device->adapter_id = adapter_id_locked(port);
     snprintf(device->name, sizeof(device->name), "%s", port->name);
-    nd_diagnosis_set(&device->diagnosis, ND_REASON_GONE, 0, "%s", ""); /* until it is published */
+    nd_diagnosis_set(&device->diagnosis, ND_REASON_GONE, 0, "%s", ""); /* the scan replaces it */
     list_add_tail(&provider.devices, &device->link);
     return device;
 }
@@ -103,7 +103,7 @@ static bool usable(const struct nd_found *found)
     return false;
 }
 
-/* Whether the choice admits a port of this kind. The diagnosis gets the reason. */
+/* Returns whether the choice admits a port of this kind. The diagnosis gets the reason. */
 static bool chosen(
     const struct scan *scan, int kind, const char *name, struct nd_diagnosis *diagnosis)
 {
@@ -227,7 +227,7 @@ static void publish_kind_locked(const struct scan *scan, int kind)
     }
 }
 
-/* Has a record of each device that was found. */
+/* Makes a record of each device that was found. */
 static bool make_records_locked(const struct scan *scan)
 {
     for (int kind = RDMA; kind <= SOFT; kind++)

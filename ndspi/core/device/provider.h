@@ -28,7 +28,7 @@ struct nd_device {
     struct list_node link;
     const struct nd_verbs *verbs;
     bool soft;    /* the embedded device */
-    uint8_t port; /* of the device, from 1; 0 = a device that could not be asked for its ports */
+    uint8_t port; /* the device's port, from 1; 0 = the device could not be asked for its ports */
     uint64_t adapter_id;
     char name[ND_DEVICE_NAME_OCTETS];
     /* The provider's lock guards the members below. */
@@ -103,7 +103,7 @@ HRESULT nd_provider_report_addresses(
  */
 struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV_SYSFS_NAME_MAX]);
 
-/* Tests: other tables in place of the two built in; forgets what is known. NULL = the built-in one. */
+/* Only tests call it: replaces the two built-in tables, and forgets what is known. NULL = the built-in one. */
 void nd_provider_use(const struct nd_verbs *rdma, const struct nd_verbs *soft);
 
 #endif

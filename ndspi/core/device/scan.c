@@ -228,7 +228,7 @@ int nd_scan_devices(
         add_device(verbs, list[i], gids, host, found, &shortage);
     if (list)
         verbs->free_device_list(list);
-    /* Without a device the connection manager is not touched: librdmacm complains on standard error then. */
+    /* Leaves the connection manager alone without a device: librdmacm complains on standard error then. */
     if (found->ports) {
         channel = verbs->create_event_channel();
         if (!channel)

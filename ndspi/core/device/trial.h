@@ -31,7 +31,7 @@ struct nd_note {
 
 struct nd_trial {
     struct nd_diagnosis diagnosis;
-    ND2_ADAPTER_INFO info; /* this and what follows: only when the diagnosis is "used" */
+    ND2_ADAPTER_INFO info; /* this and what follows is valid only if the diagnosis is "used" */
     const char *family, *transport;
     char firmware[64];
     unsigned notes;
