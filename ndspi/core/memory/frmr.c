@@ -17,7 +17,7 @@ struct nd_backing {
     struct nd_object object; /* first */
     const struct nd_verbs *verbs;
     struct ibv_mr *ibv;
-    uint64_t number;         /* of the Invalidate that released it */
+    uint64_t number;         /* the number of the Invalidate that released it */
     struct nd_backing *next; /* nd_frmr.left */
 };
 
@@ -386,7 +386,7 @@ void nd_frmr_qp_gone(struct nd_adapter *adapter, const struct nd_qp *qp)
             frmr->qp = NULL;
             if (!frmr->backing && !frmr->left)
                 continue;
-            destroy_window(frmr->window); /* under the lock, so that no request binds it */
+            destroy_window(frmr->window); /* the lock is held, so no request binds it */
             frmr->window = NULL;
             drop_backings_locked(frmr, &dead);
             set_state_locked(frmr, ND_FRMR_DEAD);

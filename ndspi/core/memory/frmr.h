@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frmr.h - fast region: pages of the program's memory under one key for life. Requests register them on a queue pair
- * and take them back (core/queue/fast_register.c); a peer's Send with invalidation takes them back, too.
+ * and invalidate them (core/queue/fast_register.c); a peer's Send with invalidation does that, too.
  *
  *   EMPTY --allocate--> FREE --FastRegister posted--> REGISTERED --Invalidate posted, or the peer's reported--> FREE
  *
@@ -28,7 +28,7 @@
 
 struct nd_adapter;
 struct nd_backing;
-struct nd_qp; /* of a layer above: only compared here */
+struct nd_qp; /* belongs to a layer above; only compared here */
 
 enum nd_frmr_state {
     ND_FRMR_EMPTY,
@@ -45,23 +45,23 @@ struct nd_frmr {
     bool remote; /* peers may have rights */
     enum nd_frmr_state state;
     atomic_uint key;            /* 0: not allocated */
-    atomic_uint lkey;           /* while registered; 0: it is not */
+    atomic_uint lkey;           /* 0: it is not registered */
     struct ibv_mr *ibv;         /* ND_FAST_DEVICE */
     struct ibv_mw *window;      /* ND_FAST_WINDOWS */
-    struct nd_backing *backing; /* while registered */
+    struct nd_backing *backing; /* ND_FAST_WINDOWS: the registration under the window; NULL: none */
     struct nd_backing *left;    /* released by Invalidates that have not succeeded yet */
-    struct nd_qp *qp;           /* where it was registered last */
+    struct nd_qp *qp;           /* the queue pair that it was registered on last */
     uint64_t posted;            /* number of its last request */
-    uint64_t failed;            /* all up to this one have failed, or will */
-    uint64_t taken_back;        /* the peer invalidated when this was the last one, an Invalidate */
+    uint64_t failed;            /* all requests up to this number have failed, or will */
+    uint64_t taken_back;        /* number of the Invalidate that the peer's overtook */
     struct nd_frmr *next;       /* nd_adapter.frmrs */
 };
 
 /* What a FastRegister asks for. */
 struct nd_pages {
-    const uint64_t *addresses; /* of pages of ND_PAGE_OCTETS; read during the call */
+    const uint64_t *addresses; /* addresses of pages of ND_PAGE_OCTETS; read during the call */
     uint32_t count;
-    uint32_t offset; /* of the first byte in the first page */
+    uint32_t offset; /* where the first byte is in the first page */
     uint64_t length; /* bytes */
     /* address of the first byte for requests and peers: offset + n * ND_PAGE_OCTETS */
     uint64_t base;
@@ -101,7 +101,7 @@ bool nd_frmr_registered(struct nd_frmr *frmr);
 /* ---- for core/queue/fast_register.c ---- */
 
 /*
- * Whether it can be registered, or invalidated, now.
+ * They check that it can be registered, or invalidated, now.
  * pd      in: of the queue pair; NULL: not to be looked at
  * access  in: IBV_ACCESS_*
  * Return ND_SUCCESS, ND_INVALID_PARAMETER, ND_ACCESS_VIOLATION, ND_INVALID_DEVICE_STATE.

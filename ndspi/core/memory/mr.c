@@ -79,7 +79,7 @@ static int access_of(const struct nd_caps *caps, uint32_t flags)
     return access;
 }
 
-/* EMPTY or REGISTERED to CHANGING: the thread that succeeds owns the registration. */
+/* Moves EMPTY or REGISTERED to CHANGING: the thread that succeeds owns the registration. */
 static HRESULT begin_change(struct nd_mr *mr, enum nd_mr_state from)
 {
     struct nd_adapter *adapter = mr->adapter;
@@ -103,7 +103,7 @@ static void end_change(struct nd_mr *mr, enum nd_mr_state to)
     lock_release(&mr->adapter->memory_lock);
 }
 
-/* The adapter's figures; the state is CHANGING, or no other thread knows the region. */
+/* Counts for the adapter; the state is CHANGING, or no other thread knows the region. */
 static void count_registered(struct nd_mr *mr, uint64_t octets)
 {
     struct nd_adapter_counts *counts = &mr->adapter->counts;
@@ -298,7 +298,7 @@ HRESULT nd_region_deregister(struct nd_adapter *adapter, void *handle)
         lock_acquire(&adapter->memory_lock);
         nd_regions_drop_locked(&adapter->regions, handle);
         lock_release(&adapter->memory_lock);
-        nd_object_unpin(&mr->object); /* the table's */
+        nd_object_unpin(&mr->object); /* gives up the table's pin */
     } else if (status == ND_INVALID_DEVICE_STATE) {
         status = ND_INVALID_HANDLE;
     }

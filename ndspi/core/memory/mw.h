@@ -26,7 +26,7 @@
 
 struct nd_adapter;
 struct nd_mr;
-struct nd_qp; /* of a layer above: only compared here */
+struct nd_qp; /* belongs to a layer above; only compared here */
 
 /*
  * nd_mw_mr - a window's own registration of its range, for devices without usable windows: they have none
@@ -39,30 +39,30 @@ struct nd_qp; /* of a layer above: only compared here */
 struct nd_mw_mr {
     struct nd_object object; /* first */
     struct nd_mr *mr;        /* pinned */
-    struct ibv_mr *ibv;      /* NULL: taken back */
+    struct ibv_mr *ibv;      /* NULL: deregistered */
     struct ibv_mw *window;   /* the device's window over it, or NULL */
 };
 
 struct nd_mw {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
-    struct ibv_pd *pd;          /* given before nd_mw_init, which takes the adapter's for NULL */
+    struct ibv_pd *pd;          /* set before nd_mw_init; NULL: it takes the adapter's */
     struct ibv_mw *ibv;      /* NULL: destroyed with its queue pair, or each binding has its own */
-    struct nd_mr *mr;        /* bound to; NULL: free */
-    struct nd_mw_mr *own_mr; /* of the binding, or NULL. Pinned; if NULL, mr is pinned */
-    uint32_t rkey;           /* while bound */
+    struct nd_mr *mr;        /* the region it is bound to; NULL: the window is free */
+    struct nd_mw_mr *own_mr; /* the binding's, pinned; NULL: it has none, and mr is pinned */
+    uint32_t rkey;           /* valid while it is bound */
     uint64_t key_secret;     /* seeds the order of the key octets */
     uint8_t keys;            /* how many keys were made */
     struct nd_qp *qp;        /* the queue pair it is bound on */
     struct list_node bound_link; /* nd_adapter.bound_windows */
     struct nd_qp *invalidating;  /* where an Invalidate of this key is under way; NULL: none */
     uint32_t invalidating_rkey;
-    bool peer_was_first;    /* with a registration of its own: the peer invalidated first */
+    bool peer_was_first;    /* own_mr only: the peer invalidated before the Invalidate ended */
     bool invalidate_failed; /* the Invalidate failed: perhaps the peer invalidated first */
     struct list_node invalidating_link; /* nd_adapter.invalidating_windows */
     atomic_uint token;                  /* network order */
-    void *invalidate_result; /* reported when the peer invalidates it; NULL: nothing is */
-    bool closed;             /* by the application: nothing is reported any more */
+    void *invalidate_result; /* the result that reports a peer's invalidation; NULL: none does */
+    bool closed;             /* the application has released it: nothing is reported any more */
 };
 
 /* Returns ND_SUCCESS, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
@@ -77,8 +77,8 @@ void nd_mw_release(struct nd_mw *mw);
 void nd_mw_fini(struct nd_mw *mw);
 
 /*
- * nd_mw_refresh - before a Bind, no lock held: gets a new window of the device if the old one was destroyed with its
- * queue pair.
+ * nd_mw_refresh - precedes a Bind: gets a new window of the device if the old one was destroyed with its queue pair. No
+ * lock held.
  * qp     in: the Bind's
  * moves  out: an Invalidate of the window is under way on another queue pair
  * Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
@@ -89,7 +89,7 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves);
  * guessed from earlier octets, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
  */
 uint32_t nd_mw_next_key_locked(struct nd_mw *mw);
-/* A Bind was posted. own_mr: or NULL. Pins it, or mr. Memory lock held. */
+/* A Bind was posted. Pins own_mr, or mr if that is NULL. Memory lock held. */
 void nd_mw_bound_locked(
     struct nd_mw *mw, struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_qp *qp, uint32_t rkey);
 /*
@@ -129,7 +129,7 @@ HRESULT nd_mw_mr_create(
 /* The key of a window over this registration. */
 uint32_t nd_mw_mr_rkey(const struct nd_mw_mr *own_mr);
 
-/* Takes the registration back at once; called with no lock held when the binding ends. The last unpin does it, too. */
+/* Deregisters at once; called with no lock held when the binding ends. The last unpin does it, too. */
 void nd_mw_mr_deregister(struct nd_mw_mr *own_mr);
 
 #endif
