@@ -23,17 +23,17 @@
 
 #include "ndspi/core/queue/queue.h"
 
-/* Deeper queues submit whenever they have collected so many. */
+/* The most requests of a batch, and of a chain: the library submits it when it has so many. */
 enum { ND_BATCH_MOST = 256, ND_CHAIN_MOST = 32 };
 
 struct nd_batch {
     uint32_t room, count;
     union {
         struct ibv_send_wr *send;
-        struct ibv_recv_wr *receive; /* of a queue without inline data */
+        struct ibv_recv_wr *receive; /* receive queues, which have no inline data */
     };
-    struct ibv_sge *sges; /* max_sge each */
-    uint8_t *data;        /* max_inline each */
+    struct ibv_sge *sges; /* max_sge entries for each request */
+    uint8_t *data;        /* max_inline octets for each request */
 };
 
 /* Lock held. */
@@ -46,7 +46,7 @@ static inline bool nd_batch_full_locked(const struct nd_batch *batch)
 struct ibv_sge *nd_batch_sges_locked(const struct nd_queue *queue);
 uint8_t *nd_batch_data_locked(const struct nd_queue *queue);
 
-/* Post one, or keep it. Return 0 or an errno. Lock held. */
+/* Post a request, or keep it in the batch. Return 0 or an errno. Lock held. */
 int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr);
 int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr);
 
@@ -54,12 +54,12 @@ int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
 void nd_queue_start_batch(struct nd_queue *queue);
 /* Posts what is kept; the batch stays open. No lock held. */
 void nd_queue_submit(struct nd_queue *queue);
-/* The same, and closes it. */
+/* Posts what is kept, and closes the batch. */
 void nd_queue_end_batch(struct nd_queue *queue);
 
 /*
- * nd_chain_begin - before an initiator request with these flags: opens a chain, if it says so and none is open.
- * nd_chain_end - after it, with its status: hands the chain to the device, unless it goes on. Returns the status.
+ * nd_chain_begin - precedes an initiator request with these flags: opens a chain, if they say so and none is open.
+ * nd_chain_end - follows it, with its status: hands the chain to the device, unless it goes on. Returns the status.
  * No lock held. In the dialect that has chains the program serialises the posts to an initiator queue.
  */
 void nd_chain_begin(struct nd_queue *queue, uint32_t flags);

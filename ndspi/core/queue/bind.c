@@ -18,7 +18,7 @@ static uint32_t allowed_flags(const struct nd_queue *queue, uint32_t flags)
     return queue->defers ? flags | ND_POST_DEFER : flags;
 }
 
-/* Whether the region takes this window; memory lock held. */
+/* Checks that the region takes this window; memory lock held. */
 static HRESULT check_bind_locked(const struct nd_mr *mr, const struct nd_mw *mw, const void *buffer,
     size_t length, uint32_t flags)
 {
@@ -57,11 +57,11 @@ static struct ibv_send_wr stand_in(const struct nd_request *request, unsigned se
 struct binding {
     struct nd_mr *mr;
     struct nd_mw *mw;
-    struct nd_mw_mr *own_mr; /* or NULL */
+    struct nd_mw_mr *own_mr; /* NULL: it has none */
     const void *buffer;
     size_t length;
     uint32_t flags;
-    bool ends_here; /* it needs no place in the send queue */
+    bool ends_here; /* the device does not get the request */
 };
 
 static bool is_devices(const struct binding *b)

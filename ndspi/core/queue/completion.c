@@ -307,7 +307,7 @@ static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
     nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
-/* A request of the queue pair's own is next. */
+/* Takes a completion whose request belongs to the queue pair, not to an SRQ. */
 static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;

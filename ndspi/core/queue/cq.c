@@ -135,7 +135,7 @@ static void free_places(const struct nd_cq_shared *shared, struct list_head *pla
         free(places);
 }
 
-/* Without memory the table stays, with more queue pairs in each place. */
+/* Makes the table larger, if there is memory. If not, each place has more queue pairs. */
 static void grow_shared_locked(struct nd_cq_shared *shared)
 {
     uint32_t count = shared->mask + 1;

@@ -51,10 +51,10 @@ enum { ND_CQ_BATCH = 16 };
  */
 struct nd_result {
     HRESULT status;
-    uint32_t octets; /* of a Receive; else 0 */
+    uint32_t octets; /* a Receive's length; others: 0 */
     void *qp_context, *context;
     uint32_t type;   /* enum nd_operation */
-    uint32_t vendor; /* of a failure: the device's own code, or its status; 0: success, or none */
+    uint32_t vendor; /* a failure's code of the device, or its status; 0: success, or none */
     uintptr_t token; /* ND_OPERATION_INVALIDATED: the key that the peer invalidated; else 0 */
 };
 
@@ -63,7 +63,7 @@ struct nd_result {
 /* A completion in the software queue. */
 struct nd_cq_entry {
     ND2_RESULT result;
-    struct nd_queue *queue;  /* NULL: of an SRQ or a window, or its queue pair is gone */
+    struct nd_queue *queue;  /* NULL: it belongs to an SRQ or a window, or the queue pair is gone */
     struct nd_srq *srq;      /* pinned */
     struct nd_mw *mw;        /* pinned: the entry reports that the peer invalidated it */
     struct nd_request *next; /* records are freed up to here when it is fetched */
@@ -84,10 +84,11 @@ struct nd_cq_poll {
     size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
     bool counted;      /* the fast path is closed only because the depth may be passed */
     struct ibv_cq *ibv;
-    int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *); /* of ibv's context: one load less */
-    void *results; /* of the call under way, kept here over the device's call ... */
-    uint32_t room; /* ... because registers have to be saved and restored */
-    uint32_t size; /* kernel flavour: of each result */
+    int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *); /* a copy of ibv's, to save a load */
+    /* The arguments of the call under way: memory keeps them over the device's call more cheaply than registers. */
+    void *results;
+    uint32_t room;
+    uint32_t size; /* kernel flavour: octets of each result */
     struct ibv_wc wc[ND_CQ_BATCH];
 };
 
@@ -108,33 +109,33 @@ struct nd_cq {
     struct nd_adapter *adapter; /* pinned */
     struct nd_child child;
     struct nd_pending pending; /* kinds: ND_CQ_NOTIFY_* */
-    uintptr_t affinity;        /* as asked for: a hint */
+    uintptr_t affinity;        /* the one asked for, a hint */
 
     struct nd_cq_entry *entries; /* ring */
     struct lock size_lock;       /* LOCK_CQ_SIZE: held to resize the device's queue */
-    uint32_t depth;              /* that the client asked for */
-    uint32_t capacity;           /* of the ring, at least depth: one more is an overrun */
+    uint32_t depth;              /* the depth that the client asked for */
+    uint32_t capacity; /* the ring's size, at least depth: one result more is an overrun */
     uint32_t head, count;
     uint64_t most; /* results that the attached queues can put here at once */
     uint64_t arrived, notified;
-    uint64_t arrived_solicited; /* value of arrived at the last failed or solicited one ... */
-    uint64_t arrived_perhaps;   /* ... at the last Receive that may have been solicited ... */
-    uint64_t solicited_since;   /* ... when the first SOLICITED of those that wait was issued */
+    uint64_t arrived_solicited; /* arrived, at the last failed or solicited completion */
+    uint64_t arrived_perhaps;   /* arrived, at the last Receive that may have been solicited */
+    uint64_t solicited_since;   /* arrived, when the first pending SOLICITED was issued */
     bool marks;                 /* the device marks solicited Receives */
     bool guarded;   /* results of version 1 go by nd_sink.store, which keeps the fast path closed */
     bool moderated; /* the device holds its events back (moderation.h) */
 
     unsigned waiting; /* mask of pending kinds */
     enum nd_cq_arming armed;
-    bool deliver;   /* something was decided */
-    bool taking;    /* a thread drains and has dropped the lock: no other takes completions ... */
-    bool again;     /* ... but one tried to */
+    bool deliver;   /* a request was decided, and is to be delivered */
+    bool taking;    /* a thread drains and has dropped the lock: no other takes completions */
+    bool again;     /* another thread tried to meanwhile: the first one polls again */
     bool passed;    /* more results have waited than the depth since it was set */
-    bool closed;    /* released by the application: no client fetches any more */
+    bool closed;    /* the application has released it: no client fetches any more */
     HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
 
-    unsigned queues;          /* attached */
-    unsigned unacknowledged;  /* events of ibv */
+    unsigned queues;          /* how many are attached */
+    unsigned unacknowledged;  /* events of ibv that were not acknowledged yet */
     struct list_head closing; /* nd_queue.closing_link; each pins its queue pair */
     struct nd_cq_shared shared;
     struct list_head batches; /* nd_queue.batch_link: those with an open batch */
@@ -191,7 +192,7 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 /* counts.c: adds what it has now. Takes LOCK_CQ. */
 void nd_cq_count(struct nd_cq *cq, struct nd_counts *counts);
 
-/* Whether more results have waited than the client asked for room for, since it last did. Takes LOCK_CQ. */
+/* Returns whether more results have waited than the client asked for room for, since it last did. Takes LOCK_CQ. */
 bool nd_cq_passed(struct nd_cq *cq);
 
 /* Moves what the device has into the software queue. No lock held. */
@@ -199,8 +200,8 @@ void nd_cq_look(struct nd_cq *cq);
 
 /*
  * GetResults of both versions and of the kernel flavour (datapath.c). Any thread. They take LOCK_CQ.
- * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers; kernel flavour: of so many times
- *          ND_RESULT_SHORT octets
+ * results  out: an array of room ND2_RESULTs; v1: of ND_RESULT pointers; kernel flavour: of room times ND_RESULT_SHORT
+ *          octets
  * Return the number of results.
  */
 size_t nd_cq_results_v1(struct nd_cq_poll *poll, void *results, size_t room);
@@ -218,7 +219,7 @@ unsigned nd_cq_results_general_kernel(
     struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size);
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
-/* The kernel flavour's, whose results have this size. */
+/* The last two for the kernel flavour, whose results have this size. */
 unsigned nd_cq_results_deep_kernel(
     struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size);
 unsigned nd_cq_results_rest_kernel(struct nd_cq_poll *poll, unsigned polled, unsigned left);
@@ -227,10 +228,11 @@ unsigned nd_cq_results_rest_kernel_short(struct nd_cq_poll *poll, unsigned polle
 /* A shared receive queue may put any number of results here. */
 #define ND_CQ_ANY_NUMBER UINT32_MAX
 
-/* Attaches a queue that can put so many results here at once: keeps the reserve large enough. */
+/* Attaches a queue that can put `most` results here at once: keeps the reserve large enough. */
 void nd_cq_attach(struct nd_cq *cq, uint32_t most);
 /*
- * A queue pair is gone: forgets queue, whose requests are all retired or will never be. most: as when it was attached.
+ * A queue pair is gone: forgets queue, whose requests are all retired or will never be. most  in: as when it was
+ * attached.
  */
 void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
 /*
@@ -238,7 +240,7 @@ void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
  * queue is closed or has failed.
  */
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
-/* A queue pair with an SRQ; number: sets nd_qp.number, of one with an SRQ or without. */
+/* They add, remove and number a queue pair with an SRQ; the last also sets nd_qp.number, with an SRQ or without. */
 void nd_cq_add_shared(struct nd_cq *cq, struct nd_qp *qp);
 void nd_cq_remove_shared(struct nd_cq *cq, struct nd_qp *qp);
 void nd_cq_number_shared(struct nd_cq *cq, struct nd_qp *qp, uint32_t number);
@@ -248,7 +250,7 @@ void nd_cq_number_shared(struct nd_cq *cq, struct nd_qp *qp, uint32_t number);
  * begins, ends  while one is open, a client that polls for results or waits for them submits it
  * refuse        the device refused the requests from first to before end: they end in their turn, the first with the
  *               status, the others with ND_CANCELED
- * end_refused   after it, with no lock held and the queue pair pinned: ends those whose turn it is
+ * end_refused   follows refuse, with no lock held and the queue pair pinned: ends those whose turn it is
  */
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
@@ -256,7 +258,8 @@ void nd_cq_refuse(
     struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
 void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
 /*
- * Whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is held.
+ * Returns whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is
+ * held.
  */
 bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request);
 

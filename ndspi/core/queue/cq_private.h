@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cq_private.h - between the files of the completion queue: cq.c, completion.c, notify.c, get_results.c. LOCK_CQ is
+ * cq_private.h - what the files of the completion queue share: cq.c, completion.c, notify.c, get_results.c. LOCK_CQ is
  * held wherever a name says so.
  */
 #ifndef NDSPI_CORE_QUEUE_CQ_PRIVATE_H
@@ -11,15 +11,15 @@
 /* A kind of Notify in nd_cq.waiting. */
 #define ND_CQ_WAITS(type) (1u << (type))
 
-/* Whether more results may come than the client asked for room for: then all are counted. */
+/* Returns whether more results may come than the client asked for room for: then all are counted. */
 static inline bool nd_cq_may_pass_locked(const struct nd_cq *cq)
 {
     return cq->most > cq->depth;
 }
 
 /*
- * Whether the library itself waits for the last completions of a released queue pair; otherwise it relies on the
- * program's polling.
+ * Returns whether the library itself waits for the last completions of a released queue pair; otherwise it relies on
+ * the program's polling.
  */
 static inline bool nd_cq_drains_closing_locked(const struct nd_cq *cq)
 {
@@ -41,7 +41,7 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
  * pairs.
  */
 void nd_cq_unlock_and_deliver(struct nd_cq *cq);
-/* Drops the lock meanwhile. */
+/* Submits each open batch once. Drops the lock meanwhile. */
 void nd_cq_submit_batches_locked(struct nd_cq *cq);
 
 /* A result leaves the software queue, or never enters it: if it is a failure, its queue counts it. */
@@ -57,9 +57,9 @@ static inline void nd_cq_count_end(const struct nd_cq_entry *entry)
 
 /* ---- completion.c ---- */
 
-/* One completion of the device. */
+/* Handles one completion of the device. */
 void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc);
-/* All that it has. */
+/* Handles all completions that the device has. */
 void nd_cq_drain_locked(struct nd_cq *cq);
 /* Ends refused requests: all before `until`; NULL: those whose turn it is. */
 void nd_cq_end_refused_locked(

@@ -57,15 +57,16 @@ unsigned nd_cq_results_count_kernel(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_count_kernel_short(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
-/*
- * Measures a list of one entry; false: the general form has to decide. Each condition is a branch of its own: the
- * compiler would gather their values first.
- */
+/* What the fast path needs of a list's one entry. */
 struct nd_usual {
     uint64_t length;
     uint32_t token;
 };
 
+/*
+ * Measures a list of one entry. Returns false if the general form has to decide. Each condition is a branch of its own:
+ * the compiler would gather their values first.
+ */
 static inline __attribute__((always_inline)) bool nd_queue_usual(enum nd_dialect_index dialect,
     const struct nd_queue *queue, const void *list, struct nd_usual *usual)
 {

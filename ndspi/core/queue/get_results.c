@@ -51,7 +51,7 @@ static void hand_out_kernel(const struct nd_cq_entry *entry, void *slot, uint32_
     memcpy(slot, &result, size);
 }
 
-/* One result, in the form of its version. */
+/* Stores one result in the form of its version. */
 static void hand_out(
     const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
 {
@@ -78,7 +78,7 @@ static size_t hand_out_window(
     return !closed;
 }
 
-/* Results from index `at` on. */
+/* Fetches results into the array, from index `at` on. */
 static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t room)
 {
     while (at < room && cq->count) {

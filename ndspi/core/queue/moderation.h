@@ -7,7 +7,7 @@
 
 #include "ndspi/verbs/port.h"
 
-/* Whether the device can do that. */
+/* Returns whether the device can do that. */
 bool nd_moderates(const struct nd_port *port);
 
 /*

@@ -143,7 +143,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     return status;
 }
 
-/* Whether a Notify of this type waits for completions that no pending one waits for. */
+/* Returns whether a Notify of this type waits for completions that no pending one waits for. */
 static bool is_stronger(const struct nd_cq *cq, ULONG type)
 {
     unsigned as_strong = ND_CQ_WAITS(ND_CQ_NOTIFY_ANY);
@@ -182,7 +182,7 @@ void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request)
     if (FAILED(status))
         (void)nd_pending_complete_now(&cq->pending, request, status);
     if (waits)
-        nd_adapter_take_left(cq->adapter); /* as above */
+        nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
 }
 
 void nd_cq_cancel(struct nd_cq *cq)
@@ -209,8 +209,8 @@ bool nd_cq_early(struct nd_cq *cq)
 }
 
 /*
- * Whether the device's event may be for a solicited Receive that completed no pending Notify, because GetResults
- * fetched it first.
+ * Returns whether the device's event may be for a solicited Receive that completed no pending Notify, because
+ * GetResults fetched it first.
  */
 static bool solicited_was_fetched_locked(const struct nd_cq *cq)
 {

@@ -3,7 +3,10 @@
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"
 
-/* Whether the completion queue takes the device's completions, so that a request that is not retired has not ended. */
+/*
+ * Returns whether the completion queue takes the device's completions, so that a request that is not retired has not
+ * ended.
+ */
 static bool is_exact_locked(const struct nd_queue *queue)
 {
     const struct nd_cq *cq = queue->cq;

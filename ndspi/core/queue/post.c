@@ -110,7 +110,7 @@ enum {
     WRITE_FLAGS = READ_FLAGS | ND_OP_FLAG_INLINE,
 };
 
-/* In version 1 inline data has no flag. */
+/* Version 1 has no flag for inline data. */
 static bool flags_allowed(const struct nd_queue *queue, uint32_t flags, uint32_t allowed)
 {
     return !(flags & ~(queue->regions    ? allowed & ~(uint32_t)ND_OP_FLAG_INLINE
@@ -135,7 +135,7 @@ static void count_locked(struct nd_queue *queue, ND2_REQUEST_TYPE type, uint64_t
     }
 }
 
-/* Lengths of initiator requests are results of version 1 alone. */
+/* Only version 1 reports the length of an initiator request, so only its records keep it. */
 static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request,
     const struct nd_sgl *sgl, uint32_t flags, struct ibv_send_wr *wr)
 {

@@ -170,7 +170,7 @@ static const struct nd_child_ops child_ops = {
     .event = failed, .removed = removed, .count = count
 };
 
-/* From here on nothing fails. */
+/* The last step of nd_qp_init, which cannot fail: other threads can reach the queue pair now. */
 static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
 {
     struct nd_adapter *adapter = qp->adapter;
@@ -456,7 +456,7 @@ void nd_qp_set_sendable(struct nd_qp *qp)
     refuse_posts(qp); /* it may have been flushed meanwhile */
 }
 
-/* Whether the queue pair is as before the attempt, and may be claimed for another. */
+/* Returns whether the queue pair is as before the attempt, and may be claimed for another. */
 static bool is_fresh(struct nd_qp *qp)
 {
     bool fresh;

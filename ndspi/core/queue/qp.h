@@ -41,24 +41,24 @@ struct nd_qp_user_ops {
 struct nd_qp {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned, as are both completion queues and the SRQ */
-    void *context;              /* of its results */
+    void *context;              /* its results carry it */
     struct nd_cq *receive_cq, *initiator_cq;
     struct nd_srq *srq;                     /* or NULL */
-    uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
+    uint32_t inbound_reads, outbound_reads; /* v1: asked for; the connector reads them */
     struct ibv_pd *pd;
     struct ibv_qp *ibv;
-    struct ibv_qp_cap cap; /* as asked for */
+    struct ibv_qp_cap cap; /* the capabilities asked for */
     atomic_uint failure;   /* nd_qp_blame; 0: none */
     atomic_bool erred;     /* its connection is counted among those with an error */
     struct nd_child child;
 
-    uint32_t number;              /* of the device's queue pair; receive_cq's lock */
-    struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
-    atomic_bool broken;           /* a request failed, and this device needs us to flush ... */
-    struct list_node broken_link; /* ... in the completion queue that saw it first */
+    uint32_t number;              /* the device's queue pair number; receive_cq's lock */
+    struct list_node shared_link; /* node of receive_cq->shared, if it has an SRQ */
+    atomic_bool broken;           /* a request failed, and this device needs us to flush */
+    struct list_node broken_link; /* nd_cq.broken, of the completion queue that saw it first */
 
-    struct lock lock;       /* over the members down to closed */
-    struct nd_object *user; /* which claimed it */
+    struct lock lock;       /* guards the members down to closed */
+    struct nd_object *user; /* the connector that claimed it */
     const struct nd_qp_user_ops *user_ops;
     bool connected; /* it is or was */
     bool flushed;
@@ -85,7 +85,7 @@ void nd_qp_close(struct nd_qp *qp);
 void nd_qp_fini(struct nd_qp *qp);
 
 /*
- * For the connector.
+ * The connector calls these.
  * claim    pins it for one connection attempt; until unclaim it calls the user's callbacks. Returns ND_SUCCESS;
  *          ND_CONNECTION_ACTIVE: claimed or connected already; ND_INVALID_DEVICE_STATE: flushed or released.
  * unclaim  ends the claim: after a refused Connect it may be claimed again. No lock held.
@@ -152,8 +152,8 @@ void nd_qp_set_sendable(struct nd_qp *qp);
 void nd_qp_attempt_failed(struct nd_qp *qp);
 
 /*
- * nd_qp_to_error  to the error state: all that is queued ends with ND_CANCELED
- * nd_qp_flush     the same for the program; also ends its Accept, if it waits for the peer
+ * nd_qp_to_error  moves it to the error state: all queued requests end with ND_CANCELED
+ * nd_qp_flush     does that for the program; also ends its Accept, if it waits for the peer
  * Idempotent. No lock held. Return ND_SUCCESS, ND_DEVICE_REMOVED, or what the device says.
  */
 HRESULT nd_qp_to_error(struct nd_qp *qp);
@@ -170,11 +170,11 @@ static inline uint32_t nd_qp_failure(const struct nd_qp *qp)
 void nd_qp_broke(struct nd_qp *qp);
 /* Its connection has ended with an error: the adapter counts it, once. Any lock. */
 void nd_qp_count_error(struct nd_qp *qp);
-/* Whether it was flushed. Takes LOCK_QP. */
+/* Returns whether it was flushed. Takes LOCK_QP. */
 bool nd_qp_flushed(struct nd_qp *qp);
 
 /*
- * Posts; codes as of the interface pages. list: of n ND2_SGE; on an adapter with handles (v1), of ND_SGE. Any thread.
+ * Posts, with the codes of the interface pages. list: n ND2_SGE, or ND_SGE on an adapter with handles (v1). Any thread.
  * They take LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
  * _v1, _v2   IND2QueuePair's and INDEndpoint's Send and Receive: the usual case at once (datapath.c)
  * _general   every flag, any number of entries
@@ -199,11 +199,11 @@ static inline uint32_t nd_at_most(size_t n)
 struct nd_remote {
     uint64_t address;
     uint32_t token; /* network order */
-    bool bounded;   /* by `room`, bytes: the call refuses a longer one */
-    uint64_t room;
+    bool bounded;   /* the call refuses a request that is longer than `room` */
+    uint64_t room;  /* bytes */
 };
 
-/* token in: of the peer's window, network order. Returns also ND_NOT_SUPPORTED. */
+/* token  in: the peer's window's, network order. Returns also ND_NOT_SUPPORTED. */
 HRESULT nd_qp_send_invalidate(
     struct nd_qp *qp, void *context, const void *list, uint32_t n, uint32_t token, uint32_t flags);
 /* They return also ND_REMOTE_ERROR: beyond the bounds. */

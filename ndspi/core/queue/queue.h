@@ -47,7 +47,7 @@ enum {
     ND_REQUEST_SILENT = 1 << 0,  /* no result unless it fails */
     ND_REQUEST_MARKER = 1 << 1,  /* ours: never a result */
     ND_REQUEST_BINDING = 1 << 2, /* Bind or Invalidate: a window's state may change */
-    ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion names the queue pair */
+    ND_REQUEST_SHARED = 1 << 3,  /* an SRQ's: the completion names the queue pair */
     ND_REQUEST_STAGED = 1 << 4,  /* it has a slot of the staging area */
     ND_REQUEST_REFUSED = 1 << 5, /* the device refused it: ends in its turn */
     ND_REQUEST_FENCE = 1 << 6,   /* ours, in no ring: all requests before `next` are done */
@@ -57,7 +57,7 @@ enum {
 
 /* The type of a FastRegister, which versions 1 and 2 do not have. */
 #define ND_REQUEST_TYPE_FAST_REGISTER ((ND2_REQUEST_TYPE)(Nd2RequestTypeWrite + 1))
-/* A right that ND_OP_FLAG_* do not have: of requests of this end, to write to a fast region. */
+/* A right that ND_OP_FLAG_* do not have: requests of this end may write to a fast region. */
 enum { ND_POST_LOCAL_WRITE = 1 << 17 };
 
 /* Kinds of requests as the kernel flavour numbers them. */
@@ -81,22 +81,22 @@ struct nd_request {
         ND2_RESULT result;
         struct {
             uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
-            uint32_t special; /* in the result's padding ... */
+            uint32_t special; /* lies in the result's padding */
         };
         struct {
             uint8_t before_kind_[offsetof(ND2_RESULT, RequestType)];
-            uint64_t kind_and_special; /* ... so that both are one store: ND_KIND */
+            uint64_t kind_and_special; /* RequestType and special, for one store: ND_KIND */
         };
     };
     union {
         struct nd_queue *queue;
         struct nd_srq *srq; /* ND_REQUEST_SHARED */
     };
-    struct nd_request *next; /* in the ring; of an SRQ: next free one */
+    struct nd_request *next; /* next in the ring; an SRQ's: next free one */
     union {
         struct nd_mr *mr;        /* Invalidate: the region that the window leaves, pinned */
-        struct nd_mw_mr *own_mr; /* ND_REQUEST_OWN_MR: instead, pinned */
-        uint64_t length;         /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
+        struct nd_mw_mr *own_mr; /* ND_REQUEST_OWN_MR: replaces mr, pinned */
+        uint64_t length;         /* v1: bytes of a Send, Read or Write; a Receive: 0 */
         uint64_t number;         /* ND_REQUEST_FAST: the region's number for it */
     };
     union {
@@ -104,7 +104,7 @@ struct nd_request {
         uint32_t slot; /* ND_REQUEST_STAGED */
         uint32_t operation; /* nothing special, kernel flavour: enum nd_operation */
     };
-    uint32_t wc_length; /* mask: of a Receive all bits, its length comes with the completion */
+    uint32_t wc_length; /* mask: a Receive has all bits, its length comes with the completion */
 };
 
 _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
@@ -117,35 +117,35 @@ _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 #endif
 
 enum nd_queue_mode {
-    ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
+    ND_QUEUE_CLOSED,  /* the initiator queue of a queue pair that was never connected */
     ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
-    ND_QUEUE_FLUSHED, /* of a dialect that refuses posts then */
+    ND_QUEUE_FLUSHED, /* only in a dialect that refuses posts to a flushed queue */
     ND_QUEUE_REMOVED, /* the device is gone */
 };
 
 /*
- * What the posting side counts besides its octets, rarely: the number of posted requests follows from `next`, so a post
- * does not count itself. All requests but `others` are Sends, or Receives.
+ * The posting side counts these, besides its octets, but not at each post: the number of posted requests follows from
+ * `next`. Posted requests that no other member counts are Sends, or Receives.
  */
 struct nd_queue_counts {
-    uint64_t posted;               /* up to base */
+    uint64_t posted;               /* how many were posted before base */
     const struct nd_request *base; /* what next was then; next never gets a whole lap ahead of it */
     uint64_t reads, read_octets, writes, write_octets;
     uint64_t others; /* Bind, Invalidate, FastRegister */
 };
 
-/* No token: they have 32 bits. */
+/* Not a token: tokens have 32 bits. */
 #define ND_QUEUE_UNKNOWN (1ull << 32)
 
 struct nd_queue {
-    /* posting side, guarded by lock */
+    /* The posting side, guarded by lock. */
     struct lock lock;                /* LOCK_QP_QUEUE */
     uint64_t max_length;             /* bytes of one request */
-    const struct nd_region *regions; /* by which lists are read as ND_SGE; NULL: they are ND2_SGE */
+    const struct nd_region *regions; /* lists are ND_SGE, with its handles; NULL: ND2_SGE */
     struct nd_request *next, *stop;
     struct ibv_qp *ibv;
     uint64_t octets; /* counts.h: of Sends that were posted */
-    union { /* what the fast path posts: all but wr_id and, in version 2, sg_list is fixed */
+    union {          /* the fast path posts it: all but wr_id and, in version 2, sg_list is fixed */
         struct {
             struct ibv_send_wr send_wr, *bad_send;
             /* What ibv_post_send would load, kept here to save that load. */
@@ -156,11 +156,11 @@ struct nd_queue {
             int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
         };
     };
-    struct ibv_sge sge; /* v1, kernel flavour: what send_wr, recv_wr point to */
+    struct ibv_sge sge; /* v1, kernel flavour: send_wr or recv_wr points to it */
     uint64_t known;     /* kernel flavour: the facade's token for sge.lkey, or ND_QUEUE_UNKNOWN */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
-    bool receives; /* else it is an initiator's */
+    bool receives; /* a receive queue; false: an initiator queue */
     bool slow;     /* every post takes the slow path: nd_queue_park_locked */
     bool no_reads; /* the connection agreed on no Reads in flight, so none may be posted */
     uint32_t silent_run, silent_run_max; /* silent requests since the last signaled one */
@@ -172,14 +172,14 @@ struct nd_queue {
     _Atomic uint32_t staging_free; /* mask of slots */
     bool batching;                 /* a batch keeps posts, and each takes the slow path */
     bool defers;                   /* its batches are chains of ND_POST_DEFER */
-    atomic_bool chain;             /* one is open; changed by the posting thread alone */
+    atomic_bool chain;             /* a chain is open; only the posting thread changes it */
     struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
     struct nd_qp *qp;              /* its owner */
     struct nd_cq *cq;
     struct nd_request *records;
     struct nd_queue_counts counts;
 
-    /* completing side, guarded by the completion queue's lock; the posting side reads freed */
+    /* The completing side, guarded by the completion queue's lock; the posting side reads freed. */
     _Alignas(64) _Atomic(struct nd_request *) freed;
     uint64_t received;       /* octets of completed Receives; unused in an initiator queue */
     struct nd_request *seen; /* valid while unfetched is not 0; otherwise it equals freed */
@@ -187,12 +187,12 @@ struct nd_queue {
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
     uint32_t newest;         /* nd_cq.arrived, its low bits, at the last of the unfetched results */
     bool closing;            /* its queue pair waits for the last completion */
-    bool marker_posted;      /* by the thread that closes */
+    bool marker_posted;      /* the thread that closes has posted the marker */
     bool marked;             /* the marker completed: nothing follows it */
     struct list_node closing_link;
-    struct list_node batch_link; /* in nd_cq.batches while batching */
+    struct list_node batch_link; /* node of nd_cq.batches while batching */
     struct nd_request fence;
-    uint64_t failed, flushed; /* requests that ended so */
+    uint64_t failed, flushed; /* how many requests failed, and were flushed */
     uint64_t shared;          /* Receives of an SRQ that completed */
 };
 
@@ -210,8 +210,8 @@ void nd_queue_set_flushed(struct nd_queue *queue);
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
 /*
- * After a change of mode, batching or max_sge: the next post takes the slow path. While the queue is `slow`, all later
- * posts do too: the device gets them not at all or not at once, or the call must refuse even one entry.
+ * Called after a change of mode, batching or max_sge: the next post takes the slow path. While the queue is `slow`, all
+ * later posts do too: the device gets them not at all or not at once, or the call must refuse even one entry.
  */
 void nd_queue_park_locked(struct nd_queue *queue);
 
@@ -219,7 +219,7 @@ void nd_queue_park_locked(struct nd_queue *queue);
 void nd_queue_know(struct nd_queue *queue, uint32_t token, uint32_t lkey);
 void nd_queue_forget(struct nd_queue *queue, uint32_t token);
 
-/* Records from one up to another, along the ring. */
+/* Counts the records from one up to another, along the ring. */
 static inline uint32_t nd_queue_distance(
     const struct nd_queue *queue, const struct nd_request *from, const struct nd_request *to)
 {
@@ -231,13 +231,13 @@ static inline uint32_t nd_queue_distance(
  * Returns ND_SUCCESS; ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES; ND_DEVICE_REMOVED. Lock held.
  */
 HRESULT nd_queue_try_take_locked(struct nd_queue *queue, struct nd_request **request);
-/* Gives the record taken last back. Lock held. */
+/* Gives back the record that was taken last. Lock held. */
 void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
 /* Returns the status for a post that the device refused with this error. Logs. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
 /* The device refused the request of the record `wr_id`: gives that back, drops the lock. Returns the post's status. */
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
-/* The same for a Send that the fast path has counted. */
+/* nd_queue_refused for a Send that the fast path has counted. */
 HRESULT nd_queue_refused_send(struct nd_queue *queue, uint64_t wr_id, int error);
 /* Another thread waits for the lock that this drops. Returns ND_SUCCESS. */
 HRESULT nd_queue_release(struct nd_queue *queue);
@@ -255,9 +255,9 @@ static inline void nd_queue_count_locked(struct nd_queue *queue)
 }
 
 /*
- * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an
- * old copy of `freed`: acquire, since the fetching thread must be done with the record before it is used anew; pairs
- * with nd_cq_translate_locked, completion.c.
+ * Takes the next record. Returns NULL if the queue is not open, is full, collects a batch, or takes no entries. `stop`
+ * may be an old copy of `freed`: acquire, since the fetching thread must be done with the record before it is used
+ * anew; pairs with nd_cq_translate_locked, completion.c.
  */
 static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
 {
@@ -276,7 +276,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     return request;
 }
 
-/* Whether the device reports its success, too. */
+/* Returns whether the device reports a success of the request, too. */
 static inline bool nd_request_is_signaled(const struct nd_request *request)
 {
     return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
@@ -292,8 +292,8 @@ static inline struct nd_request *nd_queue_oldest_locked(const struct nd_queue *q
 }
 
 /*
- * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock
- * is held, no thread posts any more.
+ * Returns whether all posted requests are retired. A marker comes last, and takes the spare record. The completion
+ * queue's lock is held, no thread posts any more.
  */
 static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {

@@ -16,7 +16,7 @@ struct piece {
     uint32_t token;
 };
 
-/* False: its handle is not valid. The handle of an empty entry is not checked. */
+/* Returns false: its handle is not valid. The handle of an empty entry is not checked. */
 static bool read_piece(
     const struct nd_queue *queue, const void *list, size_t at, struct piece *piece)
 {
@@ -180,7 +180,8 @@ HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
         return ND_SUCCESS;
     }
     if (!queue->regions) {
-        if (sgl->filled == sgl->n && !data) /* with data the list must outlast the call */
+        /* A request that is kept (data) must not need the client's list. */
+        if (sgl->filled == sgl->n && !data)
             *sg_list = (struct ibv_sge *)(uintptr_t)sgl->list;
         else
             pick_filled(sgl, sges);

@@ -20,7 +20,7 @@ enum { ND_STAGING_SLOTS = 16 };
 enum nd_sgl_mode {
     ND_SGL_REGISTERED,
     ND_SGL_INLINE, /* the device copies */
-    ND_SGL_STAGED, /* we copy what is inline */
+    ND_SGL_STAGED, /* we copy inline entries into a staging slot */
 };
 
 struct nd_sgl {

@@ -349,7 +349,7 @@ static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
     return status;
 }
 
-/* The new values and the kept ones together. */
+/* Checks the new values together with those that are kept. */
 static HRESULT check_modify_locked(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 {
     lock_assert_held(&srq->limit_lock);

@@ -26,7 +26,7 @@ struct nd_srq {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
     struct nd_child child;
-    struct ibv_pd *pd; /* given before nd_srq_init, which takes the adapter's for NULL */
+    struct ibv_pd *pd; /* set before nd_srq_init; NULL: it takes the adapter's */
     struct ibv_srq *ibv;
     struct nd_pending pending; /* one kind, 0 */
     uintptr_t affinity;
@@ -34,9 +34,9 @@ struct nd_srq {
     uint32_t room; /* Receives that the device's queue takes, as it was made */
 
     struct lock limit_lock; /* LOCK_SRQ_LIMIT; depth and threshold change under both */
-    struct lock lock;       /* down to failed */
+    struct lock lock;       /* guards the members down to failed */
     uint32_t depth, threshold;
-    uint32_t records; /* made so far, in chunks */
+    uint32_t records; /* how many records were made so far, in chunks */
     struct nd_srq_chunk *chunks;
     struct nd_request *free;
     HRESULT failed;
@@ -80,7 +80,7 @@ void nd_srq_fail(struct nd_srq *srq, HRESULT status);
 
 /* A completion was seen: its record is free. Any lock. */
 void nd_srq_seen(struct nd_srq *srq, struct nd_request *request);
-/* Its result was fetched: its place is free. */
+/* A Receive's result was fetched: its place is free. */
 static inline void nd_srq_fetched(struct nd_srq *srq)
 {
     atomic_fetch_sub_explicit(&srq->posted, 1, memory_order_release);
