@@ -23,8 +23,8 @@ enum { ND_CQ_FIXED_ENTRIES = 4096 };
 enum { ND_SRQ_FIXED_BUFFERS = 4096 };
 
 /*
- * nd_create_cq - as ibv_create_cq.
- * most  in: entries of the deepest that the device makes
+ * nd_create_cq - calls ibv_create_cq, for more entries if the device cannot resize the queue later.
+ * most  in: entries of the deepest queue that the device makes
  * Returns NULL with errno set, or 0 where the driver does not set it.
  */
 struct ibv_cq *nd_create_cq(const struct nd_port *port, int entries, int most, void *cq_context,
@@ -33,14 +33,14 @@ struct ibv_cq *nd_create_cq(const struct nd_port *port, int entries, int most, v
 int nd_resize_cq(const struct nd_port *port, struct ibv_cq *cq, int entries);
 
 /*
- * nd_create_srq - as ibv_create_srq.
- * init  inout: attr.max_wr: as asked for; what there is room for
- * most  in: Receives of the deepest that the device makes
+ * nd_create_srq - calls ibv_create_srq, for more Receives if the device cannot resize the queue later.
+ * init  inout: attr.max_wr: the Receives asked for; how many there is room for
+ * most  in: Receives of the deepest queue that the device makes
  * Returns as nd_create_cq.
  */
 struct ibv_srq *nd_create_srq(
     const struct nd_port *port, struct ibv_pd *pd, struct ibv_srq_init_attr *init, uint32_t most);
-/* room in: of nd_create_srq. Returns as nd_resize_cq. */
+/* room  in: attr.max_wr as nd_create_srq has set it. Returns as nd_resize_cq. */
 int nd_resize_srq(const struct nd_port *port, struct ibv_srq *srq, uint32_t room, uint32_t depth);
 
 #endif

@@ -24,7 +24,7 @@ static bool try_windows(struct nd_port *port)
     return true;
 }
 
-/* Why a call failed: a negative errno for a shortage, or 0: the device cannot do that. */
+/* Returns why a call failed: a negative errno for a shortage, or 0: the device cannot do that. */
 static int shortage(void)
 {
     return errno_is_shortage(errno) ? -errno : 0;
@@ -85,7 +85,7 @@ static void find_fast_register(const struct nd_port *port, struct nd_caps *caps)
     caps->max_fast_pages = caps->fast_register == ND_FAST_NONE ? 0 : ND_FAST_PAGES;
 }
 
-/* What the embedded device has of other families with NDSPI_STRICT. */
+/* The quirks of other families that the embedded device shows with NDSPI_STRICT. */
 #define STRICT                                                                                     \
     (ND_QUIRK_BIT(SOLICITED) | ND_QUIRK_BIT(READ_SINK) | ND_QUIRK_BIT(NO_RECEIVER_WAIT) |          \
         ND_QUIRK_BIT(FEWER_READ_ENTRIES) | ND_QUIRK_BIT(FIXED_SRQ) | ND_QUIRK_BIT(FIXED_CQ))
@@ -114,11 +114,12 @@ static int find_caps(struct nd_port *port, const struct nd_family *family)
 
 /*
  * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144.
- * Creates a queue from page 0 to 128 and one behind it to page 145, then destroys the first.
+ * Creates a queue from page 0 to 128 and one after it to page 145, then destroys the first.
  */
 static void cover_lost_key(struct nd_port *port)
 {
-    enum { ENTRIES_BEFORE = 16384, ENTRIES_OVER = 2048 }; /* of 32 octets, and one page each */
+    /* An entry has 32 octets, and each queue has one page besides. */
+    enum { ENTRIES_BEFORE = 16384, ENTRIES_OVER = 2048 };
     struct ibv_cq *before;
     int error;
 

@@ -24,11 +24,11 @@ enum nd_fast_register {
     ND_FAST_DEVICE, /* the device has such a request */
     ND_FAST_WINDOWS, /* a type 2 window over a registration under that address, which the call makes */
 };
-/* Pages of ND_PAGE_OCTETS in one such region, at most. */
+/* The most pages of ND_PAGE_OCTETS in one such region. */
 enum { ND_PAGE_OCTETS = 4096, ND_FAST_PAGES = 256 };
 
 struct nd_caps {
-    const char *family; /* for the log */
+    const char *family; /* its name in the log */
     nd_quirk_set quirks;
     enum nd_windows windows;
     enum nd_fast_register fast_register;
@@ -47,7 +47,7 @@ struct nd_port {
     struct ibv_context *context;
     uint8_t number;
     struct ibv_pd *pd;
-    struct ibv_cq *over_lost_key; /* with quirk LOST_KEY: occupies the lost key */
+    struct ibv_cq *over_lost_key; /* quirk LOST_KEY: occupies the lost key */
     struct ibv_device_attr attr;
     struct ibv_port_attr port_attr;
     struct nd_caps caps;

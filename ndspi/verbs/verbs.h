@@ -46,11 +46,11 @@ struct nd_wire_counts {
     uint64_t retransmits;
 };
 
-/* Messages of the peer that had no Receive: of struct srd_counters, too. */
+/* Messages of the peer that had no Receive: other members of struct srd_counters. */
 struct nd_rnr {
     uint64_t waits;
     bool now, ended;
-    uint64_t messages; /* of the peer's that have come, with a Receive or without */
+    uint64_t messages; /* messages of the peer that have come, with a Receive or without */
 };
 
 struct nd_verbs {

@@ -75,7 +75,7 @@ int shim_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 
 /* ---- one completion of the device ---- */
 
-/* Whether the record is of a send queue that was flushed before any request had failed. */
+/* Returns whether the record is of a send queue that was flushed before any request had failed. */
 static bool is_flushed(const struct shim_record *record)
 {
     return record && !record->ring->receives &&
@@ -84,7 +84,7 @@ static bool is_flushed(const struct shim_record *record)
 
 static void mend(const struct shim *shim, struct ibv_wc *wc, const struct shim_record *record)
 {
-    bool received = !record || record->ring->receives; /* without a record: of a shared queue */
+    bool received = !record || record->ring->receives; /* a shared receive queue has no records */
 
     if (wc->status == IBV_WC_LOC_QP_OP_ERR && shim_has(shim, FLUSH_STATUS) && is_flushed(record))
         wc->status = IBV_WC_WR_FLUSH_ERR;
@@ -117,9 +117,9 @@ static void break_shared_locked(struct shim_cq *cq, uint32_t number, struct list
 }
 
 /*
- * Whether to withhold a failed request from the client: the shim has posted the Receive again, or will after the
- * attempt to connect; or completes the request when the queue pair goes to the error state, as the client has to ask
- * for.
+ * Returns whether to withhold a failed request from the client: the shim has posted the Receive again, or will after
+ * the attempt to connect; or completes the request when the queue pair goes to the error state, as the client has to
+ * ask for.
  */
 static bool withhold_locked(struct shim_record *record, const struct ibv_wc *wc)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - completion channels: the device's events, and the shim's own. And asynchronous events. */
+/* event.c - completion channels, with the device's events and the shim's own; asynchronous events. */
 #include "ndspi/verbs/shim/objects.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ int shim_get_async_event(struct ibv_context *context, struct ibv_async_event *ev
     eventfd_t count;
     int rc;
 
-    eventfd_read(shim->event_fd, &count); /* before events are fetched: a later one shows again */
+    eventfd_read(shim->event_fd, &count); /* clears it first, so that a later event sets it again */
     if ((rc = shim->below->get_async_event(shim->device, event)))
         return rc;
     if (event->event_type == IBV_EVENT_CQ_ERR)

@@ -46,13 +46,13 @@ struct shim_cq {
     struct shim *shim;
     struct ibv_cq *device;
     struct shim_channel *channel; /* or NULL */
-    struct lock lock;             /* LOCK_SHIM_CQ, over what follows */
+    struct lock lock;             /* LOCK_SHIM_CQ, guards what follows */
     struct list_head ready;       /* shim_ring.ready_link: rings with completions that may go out */
     struct list_head unreported;  /* shim_ring.unreported_link */
     struct list_head shared; /* shim_qp.shared_link: queue pairs with an SRQ that receive here */
-    bool armed;              /* by the client, with no event since */
-    struct list_node event_link; /* the channel's mutex ... */
-    unsigned unacknowledged;     /* ... of the shim's events that were fetched: the same */
+    bool armed;              /* the client has armed it, and got no event since */
+    struct list_node event_link; /* shim_channel.events; the channel's mutex */
+    unsigned unacknowledged;     /* the shim's events that were fetched; the channel's mutex */
 };
 
 struct shim_srq {
@@ -68,7 +68,7 @@ enum {
     SHIM_INVALIDATE = 1 << 3, /* a local invalidation */
     SHIM_DONE = 1 << 4,       /* it has ended; `wc` has its completion */
     SHIM_SW_FLUSH = 1 << 5,   /* the device never got it: flushed when all before it have ended */
-    SHIM_WITHHELD = 1 << 6,   /* flushed before the queue pair was connected, or with `keeping` */
+    SHIM_WITHHELD = 1 << 6,   /* flushed before the queue pair was connected, or while `keeping` */
 };
 
 struct shim_record {
@@ -79,13 +79,14 @@ struct shim_record {
 };
 
 /*
- * Requests of a send or receive queue, the oldest first. Numbers count on for ever; the record is that modulo `size`.
+ * The requests of a send or receive queue, the oldest first. Each has a number, which counts on for ever: its record is
+ * records[number modulo size].
  */
 struct shim_ring {
-    struct lock lock; /* LOCK_SHIM_RING: posting, and what follows */
+    struct lock lock; /* LOCK_SHIM_RING, held to post; guards what follows */
     struct ibv_qp *device;
     bool closed;    /* nothing reaches the device any more */
-    uint32_t given; /* the requests of the device end here, once closed */
+    uint32_t given; /* valid if closed: the device has the requests before this number */
 
     struct shim_qp *qp;
     struct shim_cq *cq;
@@ -95,30 +96,30 @@ struct shim_ring {
     /* The entries of Receives, until the queue pair is connected (ONE_ATTEMPT); or NULL. */
     struct shim_recv_shadow *shadow;
     uint32_t max_sge;
-    /* Under `lock`, and for those flushed here under the completion queue's, too. */
+    /* `lock` guards it; for requests that the shim flushes, the completion queue's lock does, too. */
     _Atomic uint32_t posted;
 
-    _Atomic uint32_t oldest; /* the completion queue's lock, down to the end */
+    _Atomic uint32_t oldest; /* the completion queue's lock guards it, and what follows */
     uint32_t done;           /* records with SHIM_DONE */
-    bool failed;             /* one that was delivered had failed */
-    uint32_t number;         /* of the device's queue pair */
+    bool failed;             /* a failed completion was delivered */
+    uint32_t number;         /* the device's queue pair number */
     struct list_node ready_link, unreported_link;
 };
 
 struct shim_qp {
     struct ibv_qp ibv; /* first */
     struct shim *shim;
-    struct lock lock; /* LOCK_SHIM_QP, over the device's control calls and down to device */
-    bool down;        /* to the error state, by the shim or its client */
+    struct lock lock; /* LOCK_SHIM_QP, held over control calls; guards what follows to device */
+    bool down;        /* the shim or its client has moved it to the error state */
     struct ibv_qp_init_attr init;
-    struct ibv_qp_attr to_init; /* how it went to INIT */
+    struct ibv_qp_attr to_init; /* the attributes with which it went to INIT */
     int to_init_mask;
     struct ibv_qp *device;
-    atomic_bool shadowing;        /* not connected yet, and with ONE_ATTEMPT */
-    atomic_bool keeping;          /* with FLUSHES_AT_END, until it is to go to the error state */
-    atomic_bool broken;           /* a request has failed */
+    atomic_bool shadowing; /* ONE_ATTEMPT: it is not connected yet */
+    atomic_bool keeping; /* FLUSHES_AT_END: withholds flushes until it must go to the error state */
+    atomic_bool broken;  /* a request has failed */
     atomic_bool flushing;         /* asked for the error state before any request had failed */
-    struct list_node broken_link; /* in the list of the thread that polled that completion */
+    struct list_node broken_link; /* node of the list of the thread that polled that completion */
     struct list_node shared_link;
     struct shim_ring send, receive;
 };
@@ -136,7 +137,7 @@ void shim_ack_async_event(struct ibv_async_event *event);
  * is held.
  */
 void shim_raise_locked(struct shim_cq *cq);
-/* Before the queue is destroyed: waits until its events are acknowledged. */
+/* Waits until the queue's events are acknowledged, before it is destroyed. */
 void shim_end_events(struct shim_cq *cq);
 
 /* ---- ring.c ---- */
@@ -148,12 +149,12 @@ void shim_ring_fini(struct shim_ring *ring);
 int shim_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int shim_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* Posts the Receives recorded in it to another queue pair of the device. Lock held. Returns an errno. */
+/* Posts the Receives that it has recorded to another queue pair of the device. Lock held. Returns an errno. */
 int shim_ring_post_again_locked(struct shim_ring *ring);
-/* From now on nothing reaches the device. */
+/* Lets no request reach the device from now on. */
 void shim_ring_close(struct shim_ring *ring);
 /*
- * From the device's completions to the client's. The completion queue's lock is held.
+ * They turn the device's completions into the client's. The completion queue's lock is held.
  * done     the request has ended
  * flush_unreported  the device completes nothing more: flushes the remaining requests
  * tell     completes what was withheld
@@ -172,7 +173,7 @@ int shim_query_qp(
     struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
 int shim_destroy_qp(struct ibv_qp *qp);
 void shim_attempt_ended(struct ibv_qp *qp, bool connected);
-/* To the error state, where it may be already. No lock of the shim held. Returns an errno. */
+/* Moves it to the error state, where it may be already. No lock of the shim held. Returns an errno. */
 int shim_qp_to_error(struct shim_qp *qp);
 
 /* ---- cq.c ---- */

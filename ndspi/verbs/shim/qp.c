@@ -153,7 +153,7 @@ static void tell(struct shim_ring *ring)
     lock_release(&ring->cq->lock);
 }
 
-/* From now on a failed Receive fails for the client, too; one that was flushed already does so with the others. */
+/* Receives are not withheld any more: completes those that were, unless end_withholding does that later. */
 static void end_shadowing(struct shim_qp *qp)
 {
     if (atomic_exchange_explicit(&qp->shadowing, false, memory_order_acq_rel) &&
@@ -161,7 +161,7 @@ static void end_shadowing(struct shim_qp *qp)
         tell(&qp->receive);
 }
 
-/* From now on what the device flushes is flushed for the client, too. */
+/* Flushed requests are not withheld any more: completes those that were. */
 static void end_withholding(struct shim_qp *qp)
 {
     bool kept = atomic_exchange_explicit(&qp->keeping, false, memory_order_acq_rel);

@@ -14,9 +14,9 @@ struct shim_recv_shadow {
 
 /* shim_record.before */
 enum {
-    WAS_FENCED = 1 << 0, /* a Read */
-    WAS_SILENT = 1 << 1, /* a Read, where its end has to be known */
-    WAS_EMPTY = 1 << 2,  /* a Receive */
+    WAS_FENCED = 1 << 0, /* a Read, which lost its fence */
+    WAS_SILENT = 1 << 1, /* a Read, which became signaled since its end has to be known */
+    WAS_EMPTY = 1 << 2,  /* a Receive, which got an entry */
 };
 
 static struct ibv_sge nothing;
@@ -292,7 +292,7 @@ int shim_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
     return error;
 }
 
-/* One at a time: these have no records. */
+/* Posts one at a time: these have no records. */
 int shim_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     const struct shim *shim = (const struct shim *)ibv->context;
@@ -352,8 +352,8 @@ void shim_ring_close(struct shim_ring *ring)
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
     if ((record->state & (SHIM_POSTED | SHIM_DONE)) != SHIM_POSTED)
-        return; /* ended already: it was flushed in software */
-    /* All but wr_id, which is first. */
+        return; /* it has ended already: the shim has flushed it */
+    /* Copies all but wr_id, which is first. */
     memcpy(&record->wc.status, &wc->status, sizeof(*wc) - offsetof(struct ibv_wc, status));
     record->wc.qp_num = record->ring->number;
     record->state |= SHIM_DONE;
@@ -371,7 +371,7 @@ void shim_ring_flush_unreported_locked(struct shim_ring *ring)
     for (; (int32_t)(ring->given - number) > 0; number++) {
         struct shim_record *record = record_at(ring, number);
 
-        /* Quiet ones before the first one that is missing or failed had succeeded. */
+        /* Unsignaled requests before the first one that is missing or failed have succeeded. */
         lost = lost || !(record->state & (SHIM_QUIET | SHIM_DONE)) ||
                (record->state & SHIM_DONE && record->wc.status != IBV_WC_SUCCESS);
         shim_ring_done_locked(record, lost ? &flushed : &success);
@@ -400,7 +400,7 @@ static void retire_locked(struct shim_ring *ring, struct shim_record *record, ui
     atomic_store_explicit(&ring->oldest, number + 1, memory_order_release);
 }
 
-/* Whether the oldest has ended: a quiet one ends with a later completion of the device. */
+/* Returns whether the oldest request has ended: an unsignaled one ends with a later completion of the device. */
 static bool is_over(const struct shim_ring *ring, const struct shim_record *record)
 {
     return record->state & (SHIM_DONE | SHIM_SW_FLUSH) ||
