@@ -57,7 +57,7 @@ ULONG nd_com_release(atomic_uint *refs);
 HRESULT nd_com_query_interface(
     void *object, atomic_uint *refs, const IID *const iids[], REFIID iid, void **out);
 
-/* Whether an object with this iid list would answer iid: the check at the top of a create call. */
+/* Returns whether an object with this iid list would answer iid: the check at the top of a create call. */
 BOOL nd_com_answers(const IID *const iids[], REFIID iid);
 
 /*

@@ -42,7 +42,7 @@ struct wanted {
         outbound_reads;
 };
 
-/* The position of the first number that is wrong. */
+/* Returns the code for the position of the first number that is wrong. */
 static HRESULT check_wanted(const struct nd_limits *limits, const struct wanted *wanted)
 {
     if (wanted->inbound_entries > limits->max_receive_depth)
@@ -115,7 +115,7 @@ static HRESULT STDMETHODCALLTYPE nd1_connector_CreateEndpoint(INDConnector *ifac
 }
 
 /*
- * After Connect and Accept, with the connector held before them. The endpoint keeps the connector that it is connected
+ * Ends Connect and Accept, which have held the connector. The endpoint keeps the connector that it is connected
  * through, its maker or another one (programs use a new one after a timeout): the connection outlives the program's
  * reference to that connector.
  */

@@ -150,7 +150,7 @@ static HRESULT STDMETHODCALLTYPE nd1_endpoint_Bind(INDEndpoint *iface, ND_RESULT
         status = nd_qp_bind(core, result, mr, mw, buffer, size, flags);
         nd_object_unpin((struct nd_object *)mr);
     }
-    if (!mr || status == ND_INVALID_PARAMETER_2) /* taken back meanwhile */
+    if (!mr || status == ND_INVALID_PARAMETER_2) /* the region was deregistered meanwhile */
         status = ND_INVALID_HANDLE;
     if (SUCCEEDED(status))
         *descriptor = (ND_MW_DESCRIPTOR){ .Base = htobe64((uintptr_t)buffer),

@@ -20,11 +20,11 @@
 struct nd1_adapter {
     INDAdapter INDAdapter_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    /* The provider that opened it: a reference, which programs may count, until the last of its own is gone. */
+    /* The provider that opened it, with a reference (which programs may count) until the adapter's own last Release. */
     INDProvider *provider;
     struct sockaddr_storage address; /* source of all its connections and listens; port 0 */
     HANDLE handle;                   /* what GetFileHandle returns; a client may have closed it */
-    struct nd_sink_file *file; /* behind the handle, pinned: for all requests of its objects */
+    struct nd_sink_file *file; /* the handle's, pinned: requests of all its objects end there */
     struct nd_pending pending; /* RegisterMemory and DeregisterMemory */
     struct nd_adapter core;
 };
@@ -41,7 +41,7 @@ struct nd1_connector {
     struct nd_connector core;
 };
 
-/* let_go: the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
+/* Add and remove a holder; the last one closes the connector. No lock held; an endpoint calls nd_qp_close first. */
 static inline void nd1_connector_hold(struct nd1_connector *connector)
 {
     atomic_fetch_add_explicit(&connector->holders, 1, memory_order_relaxed);

@@ -15,7 +15,7 @@
 struct nd1_provider {
     INDProvider INDProvider_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    const struct nd_sink *sink; /* of the adapters opened through it */
+    const struct nd_sink *sink; /* adapters opened through it report to this */
 };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_INDProvider, NULL };
@@ -30,7 +30,7 @@ ND_COM_UNKNOWN(nd1_provider, INDProvider);
 
 /* ---- INDProvider ---- */
 
-/* Without any address the size is 0, and no list is written. */
+/* If there is no address, the size is 0, and no list is written. */
 static HRESULT STDMETHODCALLTYPE nd1_provider_QueryAddressList(
     INDProvider *iface, SOCKET_ADDRESS_LIST *list, SIZE_T *size)
 {

@@ -19,7 +19,7 @@
 struct nd2_adapter {
     IND2Adapter IND2Adapter_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    /* The provider that opened it: a reference, which programs may count, until the last of its own is gone. */
+    /* The provider that opened it, with a reference (which programs may count) until the adapter's own last Release. */
     IND2Provider *provider;
     struct nd_adapter core;
 };
@@ -68,7 +68,7 @@ bool nd2_cq_passed(void *own);
  */
 HRESULT nd2_begin_create(
     struct nd2_adapter *adapter, const IID *const known[], REFIID iid, void **out);
-/* The same for an object with overlapped requests; file out: pinned. Returns also ND_INVALID_HANDLE. */
+/* nd2_begin_create for an object with overlapped requests; file  out: pinned. Returns also ND_INVALID_HANDLE. */
 HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const known[],
     REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out);
 

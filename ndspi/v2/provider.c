@@ -15,7 +15,7 @@
 struct nd2_provider {
     IND2Provider IND2Provider_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    const struct nd_sink *sink; /* of the adapters opened through it */
+    const struct nd_sink *sink; /* adapters opened through it report to this */
 };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Provider, NULL };
