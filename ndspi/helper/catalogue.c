@@ -20,9 +20,9 @@ typedef HRESULT(STDAPICALLTYPE *can_unload_now)(VOID);
 
 struct provider {
     struct provider *next;
-    GUID id; /* class id as well */
+    GUID id; /* also the id of its class */
     enum helper_version version;
-    bool listed; /* in the catalogue */
+    bool listed; /* the catalogue has it */
     unsigned users;
     WCHAR path[MAX_PATH];
     HMODULE library; /* NULL: not loaded; the functions belong to it */
@@ -30,10 +30,10 @@ struct provider {
     can_unload_now can_unload_now;
 };
 
-static SRWLOCK lock = SRWLOCK_INIT; /* everything below */
+static SRWLOCK lock = SRWLOCK_INIT; /* guards everything below */
 static unsigned starts;
 static struct provider *providers;
-static HANDLE change; /* of WSAProviderConfigChange */
+static HANDLE change; /* WSAProviderConfigChange's */
 static OVERLAPPED change_overlapped;
 static bool change_armed;
 
@@ -88,7 +88,7 @@ static void flush_locked(void)
     drop_unlisted_locked();
 }
 
-/* The index of a provider in the list: its own, or the end if it is new. */
+/* Returns the link to a provider in the list, or the last link, which is NULL, if the list does not have it. */
 static struct provider **find_locked(const GUID *id, enum helper_version version)
 {
     struct provider **link = &providers;
@@ -131,7 +131,7 @@ static HRESULT add_entry_locked(const WSAPROTOCOL_INFOW *entry, enum helper_vers
 }
 
 /*
- * Our own provider, for a catalogue without it: Wine's is built in and takes no entries. Other systems have no such
+ * Adds our own provider if the catalogue lacks it: Wine's is built in and takes no entries. Other systems have no such
  * file, unless the user put it there.
  */
 static HRESULT add_ours_locked(const GUID *id, enum helper_version version)
@@ -140,7 +140,7 @@ static HRESULT add_ours_locked(const GUID *id, enum helper_version version)
     struct provider **link = find_locked(id, version);
     HRESULT hr = ND_SUCCESS;
 
-    if (*link && (*link)->listed) /* the catalogue does */
+    if (*link && (*link)->listed) /* the catalogue has it */
         return ND_SUCCESS;
     if (!*link)
         hr = add_locked(link, id, version, path);
@@ -160,7 +160,7 @@ static bool changed_locked(void)
     return true;
 }
 
-/* The catalogue, to be freed; it may grow between two questions. */
+/* Reads the catalogue, which may grow between two calls. The caller frees entries. */
 static HRESULT read_catalogue(WSAPROTOCOL_INFOW **entries, int *count)
 {
     DWORD size = 0;
@@ -201,7 +201,7 @@ static HRESULT scan_locked(void)
     }
     free(entries);
     if (FAILED(hr))
-        change_armed = false; /* again next time */
+        change_armed = false; /* the next call reads it again */
     return hr;
 }
 

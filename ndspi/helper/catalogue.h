@@ -8,9 +8,9 @@
 #include <ws2spi.h>
 
 /*
- * Whether an entry is a provider of NetworkDirect, and of which version: a hidden base provider of a reliable message
- * service with connect data, without a socket type; version 2 also says so with a flag of its own.
- * Version 2 is registered as 0x20000; 2, which one document names, is taken for it.
+ * Returns whether an entry is a provider of NetworkDirect, and of which version: a hidden base provider of a reliable
+ * message service with connect data, without a socket type; version 2 also says so with a flag of its own. Version 2 is
+ * registered as 0x20000; 2, which one document names, is taken for it.
  */
 bool catalogue_is_provider(const WSAPROTOCOL_INFOW *entry, enum helper_version *version);
 

@@ -101,7 +101,7 @@ struct search {
     HRESULT hr;
 };
 
-/* Version 1 has no ResolveAddress. */
+/* Looks for the address in the list of the provider: version 1 has no ResolveAddress. */
 static HRESULT v1_has(IUnknown *provider, const struct sockaddr_storage *address)
 {
     struct gathered gathered = { 0 };

@@ -33,7 +33,7 @@ struct process {
     char name[NAME_MAX + 1];
     char *text; /* the newest that was read; NULL: none */
     uint64_t answer;
-    ULONG form; /* of the text; 0: not known */
+    ULONG form; /* the text's form; 0: not known */
     bool asked, fresh;
 };
 
@@ -45,7 +45,7 @@ struct found {
 
 /* ---- the text ---- */
 
-/* Parses a number of digits alone, and moves behind it. */
+/* Parses a number that has only digits, and moves past it. */
 static bool number(const char **at, UINT64 *value)
 {
     char *end;
@@ -89,7 +89,7 @@ static const char *after(const char *line, const char *keyword)
     return strncmp(line, keyword, octets) == 0 && line[octets] == ' ' ? line + octets : NULL;
 }
 
-/* The next line, as a string; the text is taken apart. NULL: no whole one is left. */
+/* Returns the next line as a string, which it cuts out of the text. NULL: no whole line follows. */
 static char *next_line(char **text)
 {
     char *line = *text, *end = strchr(line, '\n');
@@ -134,11 +134,11 @@ static bool read_counter(const char *line, ND_LINUX_COUNTERS *counters)
 }
 
 struct reading {
-    ND_LINUX_PROCESS process; /* as it is told */
+    ND_LINUX_PROCESS process; /* the program's callback gets it */
     char program[WORD_OCTETS], device[WORD_OCTETS];
     ND_LINUX_COUNTERS counters;
-    ULONG form;   /* as its title says; 0: it says none */
-    bool adapter; /* one is begun */
+    ULONG form;   /* the form that the title names; 0: it names none */
+    bool adapter; /* an adapter was begun, and not told yet */
     ND_LINUX_PROCESS_CALLBACK tell;
     VOID *context;
 };
@@ -171,7 +171,7 @@ static bool begin_adapter(struct reading *reading, const char *at)
     return true;
 }
 
-/* Whether the text is of this form. A text of another form is only reported, and not read further. */
+/* Returns whether the text is of this form. A text of another form is only reported, and not read further. */
 static bool read_title(struct reading *reading, const char *line)
 {
     const char *at = after(line, ND_BOARD_TITLE);
@@ -183,7 +183,7 @@ static bool read_title(struct reading *reading, const char *line)
     return form == ND_BOARD_FORM;
 }
 
-/* The lines before the first adapter. */
+/* Reads the lines before the first adapter. */
 static bool read_head(struct reading *reading, char **text, UINT64 *answer)
 {
     const char *line = next_line(text), *at;
@@ -250,7 +250,7 @@ static char *load(const struct process *process)
     return text;
 }
 
-/* Whether the file is newer than the last text read; if so, keeps its text. */
+/* Returns whether the file is newer than the last text read; if so, keeps its text. */
 static bool look(struct process *process, bool first)
 {
     char *text = load(process), *copy;
@@ -297,7 +297,7 @@ static struct process *one_more(struct found *found)
     return memset(&found->processes[found->count], 0, sizeof(*found->processes));
 }
 
-/* Every process that has a FIFO there. Returns 0 or a negative errno. */
+/* Finds every process that has a FIFO there. Returns 0 or a negative errno. */
 static int find_in(struct found *found, const struct nd_place *place)
 {
     size_t most = found->count + (place->foreign ? OTHER_PROCESSES : PROCESSES);
