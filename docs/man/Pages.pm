@@ -46,10 +46,10 @@ sub add {
 
 # ---- interfaces ----
 
-# The method that one corresponds to: which its comment names ("As X::Y."), or of version 1 the same of version 2.
+# The method that one corresponds to: which its comment names ("See X::Y."), or of version 1 the same of version 2.
 sub counterpart {
     my ($interface, $method, $parsed) = @_;
-    return $1 if ($parsed->{brief} // '') =~ /^As (\w+::\w+)$/;
+    return $1 if ($parsed->{brief} // '') =~ /^See (\w+::\w+)$/;
     my %renamed = (INDEndpoint => 'IND2QueuePair', INDListen => 'IND2Listener');
     my $newer = $renamed{$interface} // $interface =~ s/^IND(?!2)/IND2/r;
     return if $newer eq $interface || !$interface{$newer};
@@ -88,7 +88,7 @@ sub method_page {
     my $own = $parsed->{brief};
     my @blocks = description($parsed);
 
-    $own = undef if defined $own && $own =~ /^As \w+::\w+$/;
+    $own = undef if defined $own && $own =~ /^See \w+::\w+$/;
     if ($model) {
         unshift @blocks, [p => capital("$own.")] if defined $own;
         $own = ($page{$model} // return)->{brief};

@@ -29,7 +29,7 @@
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001 /* target of Receive and Read */
 #define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002
 #define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005 /* includes local write; test bit 4 alone */
-#define ND_MR_FLAG_RDMA_READ_SINK     0x00000008 /* target of Read; asked for by some transports */
+#define ND_MR_FLAG_RDMA_READ_SINK     0x00000008 /* target of Read; some transports need it */
 #define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000 /* accepted, without effect here */
 
 /* Requests of a queue pair; valid are: Send 0x27, Write 0x23, Read and Invalidate 0x03, Bind 0x1B. */
@@ -43,7 +43,7 @@
 
 /* What an adapter can do (IND2Adapter::Query). Sizes in bytes, depths in requests. */
 typedef struct _ND2_ADAPTER_INFO {
-    ULONG InfoVersion; /* in: version asked for (ND_VERSION_2); out: version delivered */
+    ULONG InfoVersion; /* the version asked for (in, ND_VERSION_2), the version delivered (out) */
     UINT16 VendorId;
     UINT16 DeviceId;
     UINT64 AdapterId; /* what IND2Provider::ResolveAddress returns */
@@ -52,7 +52,7 @@ typedef struct _ND2_ADAPTER_INFO {
     ULONG MaxInitiatorSge; /* entries of one Send or Write */
     ULONG MaxReceiveSge;
     ULONG MaxReadSge;        /* entries of one Read, at most MaxInitiatorSge */
-    ULONG MaxTransferLength; /* of one request */
+    ULONG MaxTransferLength; /* bytes of one request */
     ULONG MaxInlineDataSize;
     ULONG MaxInboundReadLimit; /* Reads in flight with this adapter as the target, per queue pair */
     ULONG MaxOutboundReadLimit; /* Reads in flight with this adapter as the initiator */
@@ -60,8 +60,8 @@ typedef struct _ND2_ADAPTER_INFO {
     ULONG MaxInitiatorQueueDepth;
     ULONG MaxSharedReceiveQueueDepth; /* 0: no shared receive queues */
     ULONG MaxCompletionQueueDepth;
-    ULONG InlineRequestThreshold; /* up to here inline is advised */
-    ULONG LargeRequestThreshold;  /* from here Read and Write are advised */
+    ULONG InlineRequestThreshold; /* the longest data for which inline is advised */
+    ULONG LargeRequestThreshold;  /* the shortest data for which Read and Write are advised */
     ULONG MaxCallerData;          /* private data of Connect */
     ULONG MaxCalleeData;          /* private data of Accept and Reject */
     ULONG AdapterFlags;           /* ND_ADAPTER_FLAG_* */
@@ -106,9 +106,9 @@ typedef enum _ND2_REQUEST_TYPE {
 /* A finished request (IND2CompletionQueue::GetResults). Every member is right for failed requests too. */
 typedef struct _ND2_RESULT {
     HRESULT Status;
-    ULONG BytesTransferred; /* of a Receive; undefined otherwise */
-    VOID *QueuePairContext; /* of CreateQueuePair */
-    VOID *RequestContext;   /* of the request */
+    ULONG BytesTransferred; /* a Receive's; undefined for other requests */
+    VOID *QueuePairContext; /* CreateQueuePair's context */
+    VOID *RequestContext;   /* the request's context */
     ND2_REQUEST_TYPE RequestType;
 } ND2_RESULT, *PND2_RESULT;
 
@@ -122,7 +122,7 @@ typedef struct _ND2_SGE {
 /* Version 1: what a finished request left; the caller's, from the request until GetResults has returned its address. */
 typedef struct _ND_RESULT {
     HRESULT Status;
-    SIZE_T BytesTransferred; /* 0 of Bind, Invalidate and failed requests */
+    SIZE_T BytesTransferred; /* 0 for Bind, Invalidate and failed requests */
 } ND_RESULT;
 
 /* One registration (INDAdapter::RegisterMemory); NULL in an ND_SGE: inline data. */

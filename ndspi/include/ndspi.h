@@ -153,7 +153,7 @@ DECLARE_INTERFACE_(IND2SharedReceiveQueue, IND2Overlapped)
 {
     ND_OVERLAPPED_METHODS_
 
-    /* As IND2CompletionQueue::GetNotifyAffinity. */
+    /* See IND2CompletionQueue::GetNotifyAffinity. */
     IFACEMETHOD(GetNotifyAffinity)(THIS_ USHORT *pGroup, KAFFINITY *pAffinity) PURE;
     /*
      * Changes how many Receives the queue holds, and when Notify completes.
@@ -169,7 +169,7 @@ DECLARE_INTERFACE_(IND2SharedReceiveQueue, IND2Overlapped)
      * Ends with ND_SUCCESS; ND_CANCELED; ND_INTERNAL_ERROR; ND_DEVICE_REMOVED.
      */
     IFACEMETHOD(Notify)(THIS_ OVERLAPPED *pOverlapped) PURE;
-    /* As IND2QueuePair::Receive. The result carries the context of the queue pair that took it. */
+    /* See IND2QueuePair::Receive. The result carries the context of the queue pair that took it. */
     IFACEMETHOD(Receive)(THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge) PURE;
 };
 
@@ -455,7 +455,7 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
     /* The addresses of all adapters. Size query. Returns also ND_NO_MEMORY. */
     IFACEMETHOD(QueryAddressList)(THIS_ SOCKET_ADDRESS_LIST *pAddressList, ULONG *pcbAddressList) PURE;
     /*
-     * Which adapter has a local address.
+     * Finds the adapter that has a local address.
      * pAddress, cbAddress  in: local address
      * pAdapterId           out: adapter that has it
      * Returns ND_SUCCESS; ND_INVALID_ADDRESS: none has; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES: no descriptors to ask
@@ -666,7 +666,7 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
      */
     IFACEMETHOD(RegisterMemory)
     (THIS_ const VOID *pBuffer, SIZE_T BufferSize, OVERLAPPED *pOverlapped, ND_MR_HANDLE *phMr) PURE;
-    /* As IND2MemoryRegion::Deregister. */
+    /* See IND2MemoryRegion::Deregister. */
     IFACEMETHOD(DeregisterMemory)(THIS_ ND_MR_HANDLE hMr, OVERLAPPED *pOverlapped) PURE;
     /*
      * pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back, directly after the

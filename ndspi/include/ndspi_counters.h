@@ -30,56 +30,55 @@ typedef struct _ND_LINUX_TERMINATE {
  * this process's memory.
  */
 typedef struct _ND_LINUX_COUNTERS {
-    ULONG Size;           /* in: of the caller's structure, in bytes; out: how much was filled in */
-    ULONG TerminateCount; /* of Terminates */
+    ULONG Size;           /* bytes of the caller's structure (in), bytes filled in (out) */
+    ULONG TerminateCount; /* entries of Terminates in use */
 
     UINT64 InboundBytes;
     UINT64 OutboundBytes;
     UINT64 InboundFrames;
     UINT64 OutboundFrames;
-    UINT64 ActiveConnections;        /* now */
-    UINT64 AcceptedConnections;      /* by Accept */
-    UINT64 InitiatedConnections;     /* by Connect and CompleteConnect */
-    UINT64 FailedConnectionAttempts; /* not those that this side rejected or cancelled */
-    UINT64 CompletionQueueErrors;    /* completion queues that failed, as by an overrun */
+    UINT64 ActiveConnections;        /* how many there are now */
+    UINT64 AcceptedConnections;      /* those that Accept made */
+    UINT64 InitiatedConnections;     /* those that Connect and CompleteConnect made */
+    UINT64 FailedConnectionAttempts; /* those that this side did not reject or cancel itself */
+    UINT64 CompletionQueueErrors;    /* completion queues that failed, such as by an overrun */
     UINT64 ConnectionErrors; /* connections that a failed request or the peer's silence ended */
 
-    UINT64 Sends; /* posted, as Reads, Writes and OtherRequests */
+    UINT64 Sends; /* posted ones; so are Reads, Writes and OtherRequests */
     UINT64 SendBytes;
-    UINT64 Receives; /* completed */
+    UINT64 Receives; /* completed ones */
     UINT64 ReceiveBytes;
     UINT64 Reads;
     UINT64 ReadBytes;
     UINT64 Writes;
     UINT64 WriteBytes;
     UINT64 OtherRequests;   /* Bind, Invalidate, FastRegister */
-    UINT64 FailedRequests;  /* whose results were fetched */
-    UINT64 FlushedRequests; /* the same, with ND_CANCELED */
+    UINT64 FailedRequests;  /* requests whose failed result was fetched */
+    UINT64 FlushedRequests; /* requests whose result ND_CANCELED was fetched */
 
-    /* Of the embedded device alone: */
+    /* The embedded device alone counts these: */
     UINT64 AcknowledgementsReceived;
     UINT64 AcknowledgementsSent;
     UINT64 ReceiverNotReady; /* messages that arrived and waited for a Receive */
     UINT64 TerminatesReceived;
     UINT64 TerminatesSent;
     UINT64 TcpRetransmits;  /* segments */
-    UINT64 HalfOpenDropped; /* of the device in this process: peers that sent no request */
+    UINT64 HalfOpenDropped; /* peers that sent no request; counted for the whole process */
 
-    /* Now: */
-    UINT64 TcpConnections;    /* of the embedded device, whose octets go through a socket ... */
-    UINT64 SharedConnections; /* ... and through memory that both ends share */
+    /* These say what there is now: */
+    UINT64 TcpConnections;    /* the embedded device's through a socket */
+    UINT64 SharedConnections; /* the embedded device's through memory that both ends share */
     UINT64 MemoryRegions;
     UINT64 RegisteredBytes;
     UINT64 QueuePairs;
     UINT64 CompletionQueues;
     UINT64 SharedReceiveQueues;
-    UINT64 InitiatorDepth;   /* of all queue pairs together ... */
-    UINT64 InitiatorPending; /* ... of which so many places are taken */
-    UINT64 ReceiveDepth;     /* with shared receive queues */
+    UINT64 InitiatorDepth;   /* places in all queue pairs together */
+    UINT64 InitiatorPending; /* how many of them are taken */
+    UINT64 ReceiveDepth;     /* places in all queue pairs and shared receive queues */
     UINT64 ReceivePending;
-    UINT64 ResultDepth; /* of all completion queues together */
-    UINT64
-    ResultPending; /* in the library's own queues, without the results that the device holds */
+    UINT64 ResultDepth;   /* places in all completion queues together */
+    UINT64 ResultPending; /* results in the library's own queues, not those that the device holds */
 
     ND_LINUX_TERMINATE
     Terminates[ND_LINUX_TERMINATES]; /* the first TerminateCount are kinds that occurred */
@@ -88,8 +87,8 @@ typedef struct _ND_LINUX_COUNTERS {
 /* One member of ND_LINUX_COUNTERS. */
 typedef struct _ND_LINUX_COUNTER {
     const char *Name; /* "inbound_bytes" and the like: never changes */
-    const char *Text; /* in words */
-    ULONG Offset;     /* of the UINT64 in ND_LINUX_COUNTERS */
+    const char *Text; /* what it counts, in words */
+    ULONG Offset;     /* where its UINT64 is in ND_LINUX_COUNTERS */
     BOOL Total;       /* it only grows; FALSE: it says what there is now */
 } ND_LINUX_COUNTER;
 

@@ -20,26 +20,26 @@ extern "C" {
 /* One way in which a device falls short of the best. */
 typedef struct _ND_LINUX_NOTE {
     const char *Code; /* "no-windows" and the like: never changes */
-    const char *Text; /* in words */
+    const char *Text; /* the note, in words */
 } ND_LINUX_NOTE;
 
 /* One port of one device, used or not. Everything it points to is good during the callback. */
 typedef struct _ND_LINUX_DEVICE {
-    const char *Name;      /* of a card that is no device yet: of its network interface */
+    const char *Name; /* the device's; the network interface's for a card that is no device yet */
     const char *Provider;  /* "rdma-core", or "softrdma" for the embedded device */
     const char *Interface; /* the network interface it is, or NULL */
-    ULONG Port;            /* of the device, counted from 1; 0: the device cannot be asked */
-    BOOL Used;             /* NDSPI_DEVICE and the host's addresses decide, and the trial */
+    ULONG Port;            /* the device's port, counted from 1; 0: the device cannot be asked */
+    BOOL Used;             /* NDSPI_DEVICE, the host's addresses and the trial decide it */
     ULONG AddressCount;    /* local addresses it serves, or could */
-    UINT64 AdapterId;      /* as IND2Provider::ResolveAddress returns it */
+    UINT64 AdapterId;      /* what IND2Provider::ResolveAddress returns */
     const char *Code;      /* "used", "port-down" and the like: never changes */
-    const char *Reason;    /* in words, why it is used or not */
+    const char *Reason;    /* why it is used or not, in words */
     const char *Remedy;    /* what to do about it, or NULL */
-    /* From here on by ND_LINUX_TRY, for devices used: */
-    const char *Family;    /* of devices: which quirks are known */
+    /* ND_LINUX_TRY fills in the following, for devices that are used: */
+    const char *Family;    /* the family of devices that the library takes it for */
     const char *Transport; /* "iWARP", "RoCE", "InfiniBand" */
     const char *Firmware;
-    const ND2_ADAPTER_INFO *Info; /* as IND2Adapter::Query returns it; InfoVersion is 0 */
+    const ND2_ADAPTER_INFO *Info; /* what IND2Adapter::Query returns; InfoVersion is 0 */
     const ND_LINUX_NOTE *Notes;
     ULONG NoteCount;
 } ND_LINUX_DEVICE;
@@ -61,13 +61,13 @@ HRESULT NdLinuxDescribeDevices(ULONG flags, ND_LINUX_DEVICE_CALLBACK tell, VOID 
 
 /* One address of this host. Everything it points to is good during the callback. */
 typedef struct _ND_LINUX_ADDRESS {
-    const struct sockaddr *Address; /* port 0 */
-    ULONG AddressSize;              /* in bytes */
+    const struct sockaddr *Address; /* its port is 0 */
+    ULONG AddressSize;              /* bytes */
     const char *Interface; /* the interface that has it, or NULL: only a device knows of it */
     const char *Device;    /* the device that has it, or would have it; NULL: none */
-    UINT64 AdapterId;      /* of the adapter behind it; 0: not used */
+    UINT64 AdapterId;      /* the adapter that has it; 0: it is not used */
     BOOL Used;
-    const char *Code, *Reason, *Remedy; /* as those of a device */
+    const char *Code, *Reason, *Remedy; /* see ND_LINUX_DEVICE */
 } ND_LINUX_ADDRESS;
 
 typedef VOID (*ND_LINUX_ADDRESS_CALLBACK)(VOID *context, const ND_LINUX_ADDRESS *address);
@@ -115,12 +115,12 @@ typedef struct _ND_LINUX_PROCESS {
     const char *Program; /* its file's name; other than printable characters are "_" */
     const char *Device;
     ULONG Port;
-    ULONG Version; /* of the interface: 1, 2; 3: NDKPI */
+    ULONG Version; /* the interface's: 1, 2; 3: NDKPI */
     UINT64 AdapterId;
     const ND_LINUX_COUNTERS *Counters;
-    ULONG Serial; /* of the adapter under this Name: 0 is the first opened; never reused */
-    ULONG Form;   /* with Damaged: the form that the process's version of this library writes */
-    ULONG UserId; /* whose process it is; what another user's shows is that user's word */
+    ULONG Serial; /* counts the adapters opened under this Name, from 0; never reused */
+    ULONG Form;   /* Damaged: the form that the process's version of this library writes */
+    ULONG UserId; /* the process's user; what another user's process shows is that user's word */
 } ND_LINUX_PROCESS;
 
 typedef VOID (*ND_LINUX_PROCESS_CALLBACK)(VOID *context, const ND_LINUX_PROCESS *process);

@@ -49,7 +49,7 @@
 #define ND_ADDRESS_ALREADY_EXISTS ((HRESULT)0xC000020AU) /* the address is listened on already */
 #define ND_CONNECTION_REFUSED     ((HRESULT)0xC0000236U) /* rejected, or no program listens */
 #define ND_CONNECTION_INVALID     ((HRESULT)0xC000023AU) /* not connected */
-#define ND_CONNECTION_ACTIVE      ((HRESULT)0xC000023BU) /* in use for another connection */
+#define ND_CONNECTION_ACTIVE      ((HRESULT)0xC000023BU) /* the object serves another connection already */
 #define ND_NETWORK_UNREACHABLE    ((HRESULT)0xC000023CU) /* no route to the network */
 #define ND_HOST_UNREACHABLE       ((HRESULT)0xC000023DU) /* no answer to address resolution */
 #define ND_CONNECTION_ABORTED     ((HRESULT)0xC0000241U) /* the peer gave up meanwhile */
