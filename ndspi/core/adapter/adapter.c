@@ -16,12 +16,12 @@
 /* ---- events: what the reactor calls ---- */
 
 /* The caller pins the child. */
-static void note_usual(struct nd_adapter *adapter, struct nd_child *child)
+static void note_last_cq(struct nd_adapter *adapter, struct nd_child *child)
 {
-    if (atomic_load_explicit(&adapter->usual, memory_order_relaxed) == child)
+    if (atomic_load_explicit(&adapter->last_cq, memory_order_relaxed) == child)
         return;
     lock_acquire(&adapter->lock);
-    atomic_store_explicit(&adapter->usual, child, memory_order_relaxed);
+    atomic_store_explicit(&adapter->last_cq, child, memory_order_relaxed);
     lock_release(&adapter->lock);
 }
 
@@ -42,16 +42,16 @@ static bool run_cq_event(struct nd_adapter *adapter)
         adapter->verbs->ack_cq_events(ibv, 1);
         return true;
     }
-    note_usual(adapter, child);
+    note_last_cq(adapter, child);
     child->ops->completion(child);
     nd_object_unpin(child->object);
     return true;
 }
 
-void nd_adapter_take_left(struct nd_adapter *adapter)
+void nd_adapter_take_unread(struct nd_adapter *adapter)
 {
-    if (atomic_load_explicit(&adapter->left, memory_order_relaxed) &&
-        atomic_exchange_explicit(&adapter->left, false, memory_order_relaxed))
+    if (atomic_load_explicit(&adapter->event_unread, memory_order_relaxed) &&
+        atomic_exchange_explicit(&adapter->event_unread, false, memory_order_relaxed))
         run_cq_event(adapter);
 }
 
@@ -60,23 +60,23 @@ void nd_adapter_take_left(struct nd_adapter *adapter)
  * event: usually the thread waits for that queue, and can return at once. The event stays in the channel until the next
  * Notify, by which time the program has answered its peer.
  */
-static bool run_usual(struct nd_adapter *adapter)
+static bool poll_last_cq(struct nd_adapter *adapter)
 {
     struct nd_child *child;
-    bool told;
+    bool ended;
 
     lock_acquire(&adapter->lock);
-    child = atomic_load_explicit(&adapter->usual, memory_order_relaxed);
+    child = atomic_load_explicit(&adapter->last_cq, memory_order_relaxed);
     if (child && !nd_object_try_pin(child->object))
         child = NULL;
     lock_release(&adapter->lock);
     if (!child)
         return false;
-    told = child->ops->early(child);
-    if (told)
-        atomic_store_explicit(&adapter->left, true, memory_order_relaxed);
+    ended = child->ops->poll_before_event(child);
+    if (ended)
+        atomic_store_explicit(&adapter->event_unread, true, memory_order_relaxed);
     nd_object_unpin(child->object);
-    return told;
+    return ended;
 }
 
 /* The object that an event concerns, pinned; NULL: it is being destroyed, or this kind of event is ignored. */
@@ -141,7 +141,7 @@ static void channel_ready(struct reactor_source *source, uint32_t events, enum r
     if (how == REACTOR_BACKGROUND)
         while (run_cq_event(adapter))
             ;
-    else if (how != REACTOR_WAITING || !run_usual(adapter))
+    else if (how != REACTOR_WAITING || !poll_last_cq(adapter))
         run_cq_event(adapter); /* further events keep the descriptor readable */
     nd_adapter_unpin(adapter);
 }
@@ -361,8 +361,8 @@ void nd_adapter_drop(struct nd_adapter *adapter, struct nd_child *child)
     child->ops->count(child, &counts);
     nd_counts_now_none(&counts);
     nd_counts_add(&adapter->ended, &counts);
-    if (atomic_load_explicit(&adapter->usual, memory_order_relaxed) == child)
-        atomic_store_explicit(&adapter->usual, NULL, memory_order_relaxed);
+    if (atomic_load_explicit(&adapter->last_cq, memory_order_relaxed) == child)
+        atomic_store_explicit(&adapter->last_cq, NULL, memory_order_relaxed);
     lock_release(&adapter->lock);
 }
 
@@ -381,7 +381,7 @@ void nd_adapter_count(struct nd_adapter *adapter, struct nd_counts *counts)
 /*
  * A child whose `removed` was not called yet, pinned, or NULL. That call may free other objects, so the caller holds no
  * lock in it. The youngest comes first, so a queue pair before its completion queues: a client that learns of the
- * removal can post no more. Children already told stand at the end.
+ * removal can post no more. Children with told_removal stand at the end.
  */
 static struct nd_child *next_to_tell(struct nd_adapter *adapter)
 {
@@ -391,9 +391,9 @@ static struct nd_child *next_to_tell(struct nd_adapter *adapter)
     list_for_each (&adapter->children, node) {
         struct nd_child *child = list_entry(node, struct nd_child, link);
 
-        if (child->told || !nd_object_try_pin(child->object))
+        if (child->told_removal || !nd_object_try_pin(child->object))
             continue;
-        child->told = true;
+        child->told_removal = true;
         found = child;
         list_del(node);
         list_add_tail(&adapter->children, node);

@@ -37,10 +37,10 @@ struct nd_child_ops {
     /* Handles and acknowledges the device's completion event for this child. NULL: the device raises none. */
     void (*completion)(struct nd_child *child);
     /*
-     * Present with `completion`: polls before the event is read. True: this completed a Notify and none is pending now,
-     * so the event may stay unread.
+     * Present with `completion`: polls before the event is read. Returns true if it completed a Notify and none is
+     * pending now: then the event may stay unread.
      */
-    bool (*early)(struct nd_child *child);
+    bool (*poll_before_event)(struct nd_child *child);
     /* An asynchronous event about this child. NULL: the device raises none. */
     void (*event)(struct nd_child *child, enum ibv_event_type type);
     /* The device is gone. */
@@ -54,7 +54,7 @@ struct nd_child {
     struct nd_object *object; /* the queue or queue pair */
     const struct nd_child_ops *ops;
     struct list_node link; /* nd_adapter.children; the adapter's lock */
-    bool told;             /* ops->removed was called, or is about to be; the adapter's lock */
+    bool told_removal;     /* ops->removed was called, or is about to be; the adapter's lock */
 };
 
 struct nd_adapter {
@@ -71,12 +71,12 @@ struct nd_adapter {
     /* Waiting threads run these sources and the connection manager's (cm.source). */
     struct reactor_source channel_source, async_source;
     /* The child of the last completion event; the lock is held to change it. */
-    _Atomic(struct nd_child *) usual;
-    atomic_bool left; /* a driver left an event in the channel */
+    _Atomic(struct nd_child *) last_cq;
+    atomic_bool event_unread; /* a driver left an event in the channel */
     atomic_bool removed;
     struct lock lock;          /* guards children */
     struct nd_counts ended;    /* what destroyed children had counted */
-    struct list_head children; /* youngest first; at the end those with `told` */
+    struct list_head children; /* youngest first; at the end those with told_removal */
     struct nd_adapter_counts counts;
     struct lock memory_lock; /* LOCK_MEMORY: registration of regions, binding of windows */
     struct list_head bound_windows, invalidating_windows;
@@ -131,10 +131,10 @@ static inline bool nd_adapter_removed(const struct nd_adapter *adapter)
 }
 
 /*
- * nd_adapter_take_left - takes the completion event that a driver may have left in the channel (adapter.c), so that
+ * nd_adapter_take_unread - takes the completion event that a driver may have left in the channel (adapter.c), so that
  * its queue can be armed. The caller pins a child; no lock held.
  */
-void nd_adapter_take_left(struct nd_adapter *adapter);
+void nd_adapter_take_unread(struct nd_adapter *adapter);
 
 /*
  * The device was lost: fails queues and pending requests with ND_DEVICE_REMOVED. Any thread, no lock held; idempotent.

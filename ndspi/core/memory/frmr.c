@@ -18,7 +18,7 @@ struct nd_backing {
     const struct nd_verbs *verbs;
     struct ibv_mr *ibv;
     uint64_t number;         /* the number of the Invalidate that released it */
-    struct nd_backing *next; /* nd_frmr.left */
+    struct nd_backing *next; /* nd_frmr.released */
 };
 
 static void destroy_backing(struct nd_object *object)
@@ -201,11 +201,11 @@ static void drop_backings_locked(struct nd_frmr *frmr, struct nd_dead *dead)
     if (frmr->backing)
         nd_object_unpin_later(&frmr->backing->object, dead);
     frmr->backing = NULL;
-    for (struct nd_backing *backing = frmr->left; backing; backing = next) {
+    for (struct nd_backing *backing = frmr->released; backing; backing = next) {
         next = backing->next;
         nd_object_unpin_later(&backing->object, dead);
     }
-    frmr->left = NULL;
+    frmr->released = NULL;
 }
 
 static void destroy_window(struct ibv_mw *window)
@@ -289,8 +289,8 @@ void nd_frmr_invalidating_locked(struct nd_frmr *frmr)
     frmr->posted++;
     if (frmr->backing) {
         frmr->backing->number = frmr->posted;
-        frmr->backing->next = frmr->left;
-        frmr->left = frmr->backing;
+        frmr->backing->next = frmr->released;
+        frmr->released = frmr->backing;
         frmr->backing = NULL;
     }
     set_state_locked(frmr, ND_FRMR_FREE);
@@ -299,9 +299,9 @@ void nd_frmr_invalidating_locked(struct nd_frmr *frmr)
 /* ---- completions ---- */
 
 /* Removes the backing that this Invalidate released from the list; NULL: there is none. */
-static struct nd_backing *take_left_locked(struct nd_frmr *frmr, uint64_t number)
+static struct nd_backing *take_released_locked(struct nd_frmr *frmr, uint64_t number)
 {
-    struct nd_backing **link = &frmr->left, *backing;
+    struct nd_backing **link = &frmr->released, *backing;
 
     while (*link && (*link)->number != number)
         link = &(*link)->next;
@@ -315,7 +315,7 @@ static void fail_locked(struct nd_frmr *frmr, uint64_t number, bool registers,
     enum ibv_wc_status status, struct nd_dead *dead)
 {
     bool has = !registers && status == IBV_WC_WR_FLUSH_ERR && frmr->taken_back < number;
-    struct nd_backing *kept = has ? take_left_locked(frmr, number) : NULL;
+    struct nd_backing *kept = has ? take_released_locked(frmr, number) : NULL;
 
     frmr->failed = frmr->posted;
     drop_backings_locked(frmr, dead);
@@ -333,7 +333,7 @@ void nd_frmr_ended(struct nd_adapter *adapter, uint32_t key, uint64_t number, bo
     frmr = find_locked(adapter, key);
     if (frmr && frmr->state != ND_FRMR_DEAD) {
         if (status == IBV_WC_SUCCESS)
-            over = registers ? NULL : take_left_locked(frmr, number);
+            over = registers ? NULL : take_released_locked(frmr, number);
         else if (number > frmr->failed)
             fail_locked(frmr, number, registers, status, dead);
     }
@@ -384,7 +384,7 @@ void nd_frmr_qp_gone(struct nd_adapter *adapter, const struct nd_qp *qp)
             if (frmr->qp != qp)
                 continue;
             frmr->qp = NULL;
-            if (!frmr->backing && !frmr->left)
+            if (!frmr->backing && !frmr->released)
                 continue;
             destroy_window(frmr->window); /* the lock is held, so no request binds it */
             frmr->window = NULL;

@@ -49,12 +49,12 @@ struct nd_frmr {
     struct ibv_mr *ibv;         /* ND_FAST_DEVICE */
     struct ibv_mw *window;      /* ND_FAST_WINDOWS */
     struct nd_backing *backing; /* ND_FAST_WINDOWS: the registration under the window; NULL: none */
-    struct nd_backing *left;    /* released by Invalidates that have not succeeded yet */
-    struct nd_qp *qp;           /* the queue pair that it was registered on last */
-    uint64_t posted;            /* number of its last request */
-    uint64_t failed;            /* all requests up to this number have failed, or will */
-    uint64_t taken_back;        /* number of the Invalidate that the peer's overtook */
-    struct nd_frmr *next;       /* nd_adapter.frmrs */
+    struct nd_backing *released; /* released by Invalidates that have not succeeded yet */
+    struct nd_qp *qp;            /* the queue pair that it was registered on last */
+    uint64_t posted;             /* number of its last request */
+    uint64_t failed;             /* all requests up to this number have failed, or will */
+    uint64_t taken_back;         /* number of the Invalidate that the peer's overtook */
+    struct nd_frmr *next;        /* nd_adapter.frmrs */
 };
 
 /* What a FastRegister asks for. */

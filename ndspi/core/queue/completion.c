@@ -208,7 +208,7 @@ static void take_shared_locked(
 }
 
 /* Releases what a request holds. Returns its status, which may differ from that of its completion. */
-static enum ibv_wc_status settle_locked(
+static enum ibv_wc_status release_held_locked(
     struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
     struct nd_qp *qp = request->queue->qp;
@@ -272,7 +272,7 @@ void nd_cq_end_refused_locked(
             bool done = !is_error(&entry.result);
             bool silent = done && request->special & ND_REQUEST_SILENT;
 
-            settle_locked(cq, request, done ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR);
+            release_held_locked(cq, request, done ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR);
             entry.result.BytesTransferred = 0;
             request->special = 0;
             request->result.Status = ND_SUCCESS;
@@ -321,7 +321,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         nd_cq_end_refused_locked(cq, queue, request);
     if (ND_UNLIKELY(request->special & ND_REQUEST_OWN_MR) && !failed)
         revoke_locked(cq, request);
-    status = settle_locked(cq, request, wc->status);
+    status = release_held_locked(cq, request, wc->status);
     failed = status != IBV_WC_SUCCESS;
     entry = entry_of(request);
     if (failed) {

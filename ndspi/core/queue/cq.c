@@ -232,9 +232,9 @@ static void completion(struct nd_child *child)
     nd_cq_event(container_of(child, struct nd_cq, child));
 }
 
-static bool early(struct nd_child *child)
+static bool poll_before_event(struct nd_child *child)
 {
-    return nd_cq_early(container_of(child, struct nd_cq, child));
+    return nd_cq_poll_before_event(container_of(child, struct nd_cq, child));
 }
 
 /* The only asynchronous event of a CQ is IBV_EVENT_CQ_ERR. */
@@ -256,7 +256,7 @@ static void count(struct nd_child *child, struct nd_counts *counts)
 
 static const struct nd_child_ops child_ops = {
     .count = count,
-    .early = early,
+    .poll_before_event = poll_before_event,
     .completion = completion,
     .event = event,
     .removed = removed,
@@ -553,7 +553,7 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
         nd_cq_rearm_locked(cq);
     nd_cq_unlock_and_deliver(cq);
     if (drains)
-        nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
+        nd_adapter_take_unread(cq->adapter); /* arms the queue again if the event was for it */
 }
 
 /* ---- their batches: the open ones, and what the device refused ---- */

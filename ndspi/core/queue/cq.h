@@ -182,10 +182,10 @@ void nd_cq_cancel(struct nd_cq *cq);
  */
 void nd_cq_event(struct nd_cq *cq);
 /*
- * nd_cq_early - the device's event for this queue may be on its way: ends the requests that the new arrivals complete.
- * Returns whether none is left waiting. The caller holds a pin.
+ * nd_cq_poll_before_event - the device's event for this queue may be on its way: ends the requests that new arrivals
+ * complete. Returns true if it ended some and none is pending now. The caller holds a pin.
  */
-bool nd_cq_early(struct nd_cq *cq);
+bool nd_cq_poll_before_event(struct nd_cq *cq);
 /* The queue is lost: everything that waits, and every later Notify, gets the status. */
 void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 

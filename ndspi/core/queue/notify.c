@@ -139,7 +139,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     if (status == ND_PENDING && cq->adapter->sink->sleeps_elsewhere)
         before_sleep_elsewhere(cq, type);
     if (waits)
-        nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
+        nd_adapter_take_unread(cq->adapter); /* arms the queue again if the event was for it */
     return status;
 }
 
@@ -182,7 +182,7 @@ void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request)
     if (FAILED(status))
         (void)nd_pending_complete_now(&cq->pending, request, status);
     if (waits)
-        nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
+        nd_adapter_take_unread(cq->adapter); /* arms the queue again if the event was for it */
 }
 
 void nd_cq_cancel(struct nd_cq *cq)
@@ -194,7 +194,7 @@ void nd_cq_cancel(struct nd_cq *cq)
     nd_cq_unlock_and_deliver(cq);
 }
 
-bool nd_cq_early(struct nd_cq *cq)
+bool nd_cq_poll_before_event(struct nd_cq *cq)
 {
     bool ended = false;
 

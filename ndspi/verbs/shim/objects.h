@@ -64,7 +64,7 @@ struct shim_srq {
 enum {
     SHIM_POSTED = 1 << 0,     /* the record is in use */
     SHIM_SILENT = 1 << 1,     /* the client wants no completion of a success */
-    SHIM_QUIET = 1 << 2,      /* the device will complete it only when it fails */
+    SHIM_UNSIGNALED = 1 << 2, /* the device will complete it only when it fails */
     SHIM_INVALIDATE = 1 << 3, /* a local invalidation */
     SHIM_DONE = 1 << 4,       /* it has ended; `wc` has its completion */
     SHIM_SW_FLUSH = 1 << 5,   /* the device never got it: flushed when all before it have ended */
@@ -155,14 +155,14 @@ int shim_ring_post_again_locked(struct shim_ring *ring);
 void shim_ring_close(struct shim_ring *ring);
 /*
  * They turn the device's completions into the client's. The completion queue's lock is held.
- * done     the request has ended
- * flush_unreported  the device completes nothing more: flushes the remaining requests
- * tell     completes what was withheld
- * deliver  stores at most `room` completions and returns how many; the ring stays ready while there are more
+ * done               the request has ended
+ * flush_unreported   the device completes nothing more: flushes the remaining requests
+ * complete_withheld  completes the requests that were withheld
+ * deliver            stores at most `room` completions and returns how many; the ring stays ready while there are more
  */
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc);
 void shim_ring_flush_unreported_locked(struct shim_ring *ring);
-void shim_ring_tell_locked(struct shim_ring *ring);
+void shim_ring_complete_withheld_locked(struct shim_ring *ring);
 int shim_ring_deliver_locked(struct shim_ring *ring, struct ibv_wc *wc, int room);
 
 /* ---- qp.c ---- */

@@ -145,10 +145,10 @@ int shim_query_qp(
 /* ---- the error state ---- */
 
 /* Completes what was withheld. */
-static void tell(struct shim_ring *ring)
+static void complete_withheld(struct shim_ring *ring)
 {
     lock_acquire(&ring->cq->lock);
-    shim_ring_tell_locked(ring);
+    shim_ring_complete_withheld_locked(ring);
     shim_raise_locked(ring->cq);
     lock_release(&ring->cq->lock);
 }
@@ -158,7 +158,7 @@ static void end_shadowing(struct shim_qp *qp)
 {
     if (atomic_exchange_explicit(&qp->shadowing, false, memory_order_acq_rel) &&
         !atomic_load_explicit(&qp->keeping, memory_order_relaxed))
-        tell(&qp->receive);
+        complete_withheld(&qp->receive);
 }
 
 /* Flushed requests are not withheld any more: completes those that were. */
@@ -169,8 +169,8 @@ static void end_withholding(struct shim_qp *qp)
     end_shadowing(qp);
     if (!kept)
         return;
-    tell(&qp->send);
-    tell(&qp->receive);
+    complete_withheld(&qp->send);
+    complete_withheld(&qp->receive);
 }
 
 /* The next poll takes the device's completions, and flushes the remaining requests. */

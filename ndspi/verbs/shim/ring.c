@@ -149,7 +149,7 @@ static void lend_send(const struct shim *shim, struct shim_record *record, struc
         record->before |= WAS_SILENT;
     }
     record->state = SHIM_POSTED | (silent ? SHIM_SILENT : 0) |
-                    (wr->send_flags & IBV_SEND_SIGNALED ? 0 : SHIM_QUIET) |
+                    (wr->send_flags & IBV_SEND_SIGNALED ? 0 : SHIM_UNSIGNALED) |
                     (wr->opcode == IBV_WR_LOCAL_INV ? SHIM_INVALIDATE : 0);
     record->wc.wr_id = wr->wr_id;
     wr->wr_id = id_of(record);
@@ -372,14 +372,14 @@ void shim_ring_flush_unreported_locked(struct shim_ring *ring)
         struct shim_record *record = record_at(ring, number);
 
         /* Unsignaled requests before the first one that is missing or failed have succeeded. */
-        lost = lost || !(record->state & (SHIM_QUIET | SHIM_DONE)) ||
+        lost = lost || !(record->state & (SHIM_UNSIGNALED | SHIM_DONE)) ||
                (record->state & SHIM_DONE && record->wc.status != IBV_WC_SUCCESS);
         shim_ring_done_locked(record, lost ? &flushed : &success);
     }
     be_ready_locked(ring);
 }
 
-void shim_ring_tell_locked(struct shim_ring *ring)
+void shim_ring_complete_withheld_locked(struct shim_ring *ring)
 {
     const struct ibv_wc flushed = { .status = IBV_WC_WR_FLUSH_ERR };
     uint32_t end = atomic_load_explicit(&ring->posted, memory_order_acquire);
@@ -404,10 +404,10 @@ static void retire_locked(struct shim_ring *ring, struct shim_record *record, ui
 static bool is_over(const struct shim_ring *ring, const struct shim_record *record)
 {
     return record->state & (SHIM_DONE | SHIM_SW_FLUSH) ||
-           (record->state & SHIM_QUIET && ring->done);
+           (record->state & SHIM_UNSIGNALED && ring->done);
 }
 
-static bool is_told(const struct shim_record *record)
+static bool is_reported(const struct shim_record *record)
 {
     if (record->state & SHIM_SW_FLUSH)
         return true;
@@ -427,7 +427,7 @@ int shim_ring_deliver_locked(struct shim_ring *ring, struct ibv_wc *wc, int room
 
         if (!is_over(ring, record))
             break;
-        if (is_told(record)) {
+        if (is_reported(record)) {
             if (count == room) {
                 be_ready_locked(ring);
                 return count;

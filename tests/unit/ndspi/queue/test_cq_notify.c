@@ -185,7 +185,7 @@ static void step(struct run *run, int at)
     case GET_ALL: get(run, at, MOST); break;
     case DELIVER: fake_cq_deliver(run->cq); break;
     case EARLY: /* as a driver does that is woken by the event */
-        if (fake_cq_of(run->cq)->event && !nd_cq_early(run->cq))
+        if (fake_cq_of(run->cq)->event && !nd_cq_poll_before_event(run->cq))
             fake_cq_deliver(run->cq);
         break;
     default: fail();
