@@ -52,7 +52,7 @@ int nd_board_directory(char path[ND_BOARD_PATH], bool make);
  * nd_board_name - the NAME of an entry.
  * entry  in: as the directory has it, so anything
  * end    in: ND_BOARD_ASK, ND_BOARD_TEXT or ND_BOARD_NEW
- * name   out: digits and dots behind ND_BOARD_BEGIN
+ * name   out: digits and dots after ND_BOARD_BEGIN
  * Returns false: it is no such entry.
  */
 bool nd_board_name(const char *entry, const char *end, char name[NAME_MAX + 1]);

@@ -49,7 +49,7 @@ static inline void nd_object_pin(struct nd_object *object)
     atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed);
 }
 
-/* Pins an object that was found in a list, which it leaves while it is destroyed. False: its destruction has begun. */
+/* Pins an object of a list, which it leaves while it is destroyed. Returns false if its destruction has begun. */
 static inline bool nd_object_try_pin(struct nd_object *object)
 {
     unsigned pins = atomic_load_explicit(&object->pins, memory_order_relaxed);

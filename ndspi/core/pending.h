@@ -75,10 +75,10 @@ HRESULT nd_pending_add_unreset(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
 void nd_pending_reset(struct nd_pending *pending);
 
-/* Ends the oldest request of a kind. False when there is none. context out: may be NULL. */
+/* Ends the oldest request of a kind. Returns false if there is none. context  out: may be NULL. */
 bool nd_pending_complete_first(
     struct nd_pending *pending, unsigned kind, HRESULT status, void **context);
-/* Ends the oldest request of a kind that has this context. False when there is none. */
+/* Ends the oldest request of a kind that has this context. Returns false if there is none. */
 bool nd_pending_complete_match(
     struct nd_pending *pending, unsigned kind, const void *context, HRESULT status);
 /* Ends all requests whose kind is in the mask (1 << kind), in issue order. Returns how many. */

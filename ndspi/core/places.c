@@ -73,7 +73,7 @@ static int add_foreign(struct nd_places *places, int fd, uid_t owner)
     return 0;
 }
 
-/* The number of another user behind `begin`; false: it is no such name. */
+/* Finds the number of another user after `begin`. Returns false if it is no such name. */
 static bool is_users(const char *name, const char *begin, uid_t *user)
 {
     size_t octets = strlen(begin);

@@ -34,7 +34,7 @@ int nd_places_open(struct nd_places *places);
 void nd_places_close(struct nd_places *places);
 
 /*
- * nd_place_open - opens NAME with what stands behind it, of the place's owner, or fails.
+ * nd_place_open - opens the file of that name and end if it is the place's owner's, or fails.
  * flags  in: of open; those that keep it from waiting, from following a link and from being inherited are added
  * Returns a descriptor or a negative errno; EACCES: it is another user's.
  */

@@ -50,8 +50,8 @@ struct nd_sink {
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
     HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
     /*
-     * Copies octets into memory of the program's, while locks are held. False: it cannot be written. NULL: the program
-     * crashes then, as natively by any wrong pointer.
+     * Copies octets into the program's memory, while locks are held. Returns false if it cannot be written. NULL: the
+     * program crashes then, as natively by any wrong pointer.
      */
     bool (*store)(void *to, const void *from, size_t octets);
     /* The adapter is being destroyed: its files serve no request any more. NULL: nothing to do. */

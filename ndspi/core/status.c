@@ -99,7 +99,7 @@ struct wc_row {
     HRESULT receive, invalidate, other[ND_KERNEL];
 };
 
-/* The kernel flavour's: where the text of NDKPI names another status than version 2 has. */
+/* Returns the kernel flavour's status: NDKPI may name another one than version 2. */
 static HRESULT kernel_status(
     enum ibv_wc_status status, ND2_REQUEST_TYPE type, const struct wc_row *row)
 {

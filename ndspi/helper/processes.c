@@ -203,7 +203,7 @@ static bool read_head(struct reading *reading, char **text, UINT64 *answer)
            at_end(at);
 }
 
-/* Reads all of it, and calls tell, unless NULL, for each adapter. False: the text is damaged. */
+/* Reads the whole text, and calls tell, unless NULL, for each adapter. Returns false if the text is damaged. */
 static bool read_text(struct reading *reading, char *text, UINT64 *answer)
 {
     const char *line, *at;

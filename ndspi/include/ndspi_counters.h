@@ -95,7 +95,7 @@ typedef struct _ND_LINUX_COUNTER {
 /*
  * NdLinuxCounter - tells what a member of ND_LINUX_COUNTERS is.
  * index  in: from 0 on, in the order of the members
- * Returns what is known of the member, which is never freed; NULL behind the last. Any thread.
+ * Returns what is known of the member, which is never freed; NULL after the last. Any thread.
  */
 const ND_LINUX_COUNTER *NdLinuxCounter(ULONG index);
 

@@ -49,7 +49,7 @@ struct nd_cm_event {
 struct nd_cm_owner_ops {
     void (*pin)(void *owner);
     void (*unpin)(void *owner);
-    /* Called without locks, the owner pinned. False: the id has another owner by now; ask for it again. */
+    /* Called without locks, the owner pinned. Returns false if the id has another owner by now: ask for it again. */
     bool (*event)(void *owner, struct nd_cm_id *id, struct nd_cm_event *event);
 };
 

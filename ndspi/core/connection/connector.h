@@ -165,13 +165,13 @@ void nd_connector_cancel(struct nd_connector *connector);
 
 /* ---- for the listener ---- */
 
-/* Idle -> Queued. ND_CONNECTION_ACTIVE unless idle. The listener's lock may be held. */
+/* Idle -> Queued. Returns ND_CONNECTION_ACTIVE unless idle. The listener's lock may be held. */
 HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_listener *listener);
 /* Queued -> Idle; nothing in other states. */
 void nd_connector_dequeue(struct nd_connector *connector);
 /*
- * Queued -> RequestReceived with the request's id, whose pin it takes. False: the connector is no longer queued (it is
- * being released); the id stays the caller's.
+ * Queued -> RequestReceived with the request's id, whose pin it takes. Returns false if the connector is no longer
+ * queued (it is being released): the id stays the caller's.
  */
 bool nd_connector_deliver(
     struct nd_connector *connector, struct nd_cm_id *id, const struct nd_cm_event *request);

@@ -165,7 +165,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
         keep_request(listener, event);
 }
 
-/* A kept request died. False: a connector has it by now. */
+/* A kept request died. Returns false if a connector has it by now. */
 static bool request_ended(struct nd_listener *listener, struct nd_cm_id *id)
 {
     struct request *found = NULL;

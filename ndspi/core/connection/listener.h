@@ -30,7 +30,7 @@ struct nd_listener;
 
 /* What a facade provides so that requests can be delivered to it. */
 struct nd_listener_ops {
-    /* A connector, Idle, for one request; NULL: no memory. Called without locks, the listener pinned. */
+    /* Makes an Idle connector for one request; NULL: there is no memory. Called without locks, the listener pinned. */
     struct nd_connector *(*make)(struct nd_listener *listener);
     /*
      * The connector has the request. The listener's lock is held: it calls nothing of the core. Not called after

@@ -16,7 +16,7 @@
 
 enum { FIRST = 49152, COUNT = 65536 - FIRST };
 
-/* Begins somewhere, so that processes seldom meet, and goes on: a port that was just given up rests. */
+/* Counts on from a place that the clock chooses: processes seldom meet, and a port is not reused right away. */
 static unsigned next_place(void)
 {
     static atomic_uint last;

@@ -72,7 +72,7 @@ void nd_diagnosis_set_cm(struct nd_diagnosis *diagnosis, int error);
 /* What a failed create call of a device says: mostly the limit of locked memory. what in: "queues" or the like */
 void nd_diagnosis_set_objects(struct nd_diagnosis *diagnosis, int error, const char *what);
 
-/* "port-down" and the like: never changes, for programs. */
+/* Returns "port-down" or the like, for programs: it never changes. */
 const char *nd_diagnosis_code(const struct nd_diagnosis *diagnosis);
 /* The reason, in words. Returns text. */
 const char *nd_diagnosis_text(

@@ -239,7 +239,7 @@ static bool make_records_locked(const struct scan *scan)
 
 /*
  * complete  in: false: the next call scans again
- * False: there is no memory, and what was published before stays.
+ * Returns false if there is no memory: what was published before stays.
  */
 static bool publish(struct scan *scan, bool complete)
 {

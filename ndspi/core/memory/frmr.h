@@ -69,7 +69,7 @@ struct nd_pages {
 
 /*
  * nd_frmr_init - pins the adapter. The client may set pd before it allocates; NULL: the adapter's.
- * nd_frmr_allocate - gets the device's object for so many pages; remote: whether FastRegisters may give peers rights.
+ * nd_frmr_allocate - gets the device's object for that many pages; remote: whether FastRegisters may give peers rights.
  * Returns ND_SUCCESS; ND_INVALID_PARAMETER: no pages; ND_STATUS_IMPLEMENTATION_LIMIT: too many;
  * ND_INVALID_DEVICE_STATE: allocated already; ND_NOT_SUPPORTED: the device cannot; ND_INSUFFICIENT_RESOURCES;
  * ND_DEVICE_REMOVED.

@@ -101,8 +101,8 @@ void nd_mw_invalidating_locked(struct nd_mw *mw);
 /*
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
- * taken_back   a peer invalidated it: the same; returns the window, pinned, if the client gets a result for it, else
- *              NULL
+ * taken_back   a peer invalidated that window, so it is free; returns it, pinned, if the client gets a result for it,
+ *              else NULL
  * invalidated  an Invalidate of this key ended, well or not: unpins the region, or the registration, that it held.
  *              Returns whether it failed because a peer had invalidated the window first; a device without the window
  *              does not notice that. well in: the device reported success

@@ -9,7 +9,7 @@
  * of the batch.
  *
  * Requests that the device does not take end with a failed result, in their place: the first with the reason, those
- * behind it with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the
+ * after it with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the
  * ring, marked, until all before it are done (completion.c). Silent requests have no completion, so a fence of our own
  * follows the flush; its completion says that they are done.
  *

@@ -69,7 +69,7 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 
 /*
  * The peer invalidated a key of this queue pair (NULL: of one that is gone), with the Receive whose result was pushed
- * last: if the key is a window's, pushes the window's own result behind it.
+ * last: if the key is a window's, pushes the window's own result after it.
  */
 static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
 {

@@ -4,7 +4,7 @@
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 
-/* One ring, as the reader wants it. */
+/* What the reader wants to know of one ring. */
 struct ring {
     uint64_t posted, pending, octets, received, failed, flushed, shared;
     struct nd_queue_counts counts;
@@ -18,7 +18,7 @@ static uint32_t pending_locked(const struct nd_queue *queue)
     return queue->marked && !queue->unfetched ? 0 : nd_queue_distance(queue, freed, queue->next);
 }
 
-/* Both sides at one moment, so that no request is counted as posted and ended, or as neither. */
+/* Reads both sides at one moment, so that no request is counted as posted and ended, or as neither. */
 static void read_ring(struct nd_queue *queue, struct ring *ring)
 {
     struct nd_cq *cq = queue->cq;

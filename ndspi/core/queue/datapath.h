@@ -243,7 +243,7 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_send_known(struct 
     return ND_SUCCESS;
 }
 
-/* NdkReceive; as above. */
+/* NdkReceive, with a list as in NdkSend. */
 static inline __attribute__((always_inline)) HRESULT nd_queue_receive_known(struct nd_queue *queue,
     void *context, const void *list, uint32_t n, const struct nd_kernel_exits *exits)
 {
@@ -268,9 +268,9 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_receive_known(stru
 }
 
 /*
- * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was
- * done. CQ lock held. Only Receives report a peer's invalidation. In version 2 only their lengths have a meaning, and
- * testing the kind would cost more than it saves; in version 1 the other records have their own lengths.
+ * Stores one completion in the caller's slot, an ND2_RESULT; v1: a pointer. Returns false if it needs the general way:
+ * nothing was done. CQ lock held. Only Receives report a peer's invalidation. In version 2 only their lengths have a
+ * meaning, and testing the kind would cost more than it saves; in version 1 the other records have their own lengths.
  */
 static inline __attribute__((always_inline)) bool nd_cq_translate_locked(
     enum nd_dialect_index dialect, const struct ibv_wc *wc, void *slot)
@@ -309,7 +309,7 @@ static inline __attribute__((always_inline)) bool nd_cq_translate_locked(
 
 /*
  * GetResults of both versions. A polling program mostly finds one completion: that case has a path of its own.
- * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
+ * results  out: an array of room ND2_RESULTs; v1: of ND_RESULT pointers
  */
 static inline __attribute__((always_inline)) size_t nd_cq_results(
     enum nd_dialect_index dialect, struct nd_cq_poll *poll, void *results, size_t room)
@@ -363,7 +363,7 @@ static inline __attribute__((always_inline)) bool nd_cq_translate_kernel_locked(
     queue = request->queue;
     queue->received += octets;
     PROBE4(completion, queue, request, IBV_WC_SUCCESS, octets);
-    /* Release: as above. */
+    /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
     atomic_store_explicit(&queue->freed, request->next, memory_order_release);
     return true;
 }

@@ -7,12 +7,12 @@
 
 #include "ndspi/verbs/port.h"
 
-/* Returns whether the device can do that. */
+/* Returns whether the device can hold notifications back. */
 bool nd_moderates(const struct nd_port *port);
 
 /*
- * nd_cq_moderate - holds a notification back until so many results have come, or for so long; both are lowered to the
- * device's limits. A failed request may cause a notification at once.
+ * nd_cq_moderate - holds a notification back until count results have come or interval_us has passed; both are lowered
+ * to the device's limits. A failed request may cause a notification at once.
  * interval_us  in: microseconds; UINT32_MAX: as long as the device can; 0: notifications are not held back
  * count        in: results; UINT32_MAX: any number; 0 and 1: not held back
  * Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device cannot; ND_INVALID_PARAMETER_MIX: no notification would ever come:

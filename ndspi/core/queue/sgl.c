@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry, whichever version its list is of. */
+/* An entry of a list of either version. */
 struct piece {
     const void *data;
     size_t length;

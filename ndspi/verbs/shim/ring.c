@@ -106,7 +106,7 @@ static int flush_in_software_locked(struct shim_ring *ring, uint64_t wr_id)
     return 0;
 }
 
-/* The errno of a post to the device. The device names the first request that it refused; it took all before. */
+/* Returns the errno of a post to the device, which names the first request that it refused: it took all before. */
 static int meaning_of(const struct shim *shim, int error, bool names_one)
 {
     if (error && !names_one && shim_has(shim, UNWAKED))
@@ -225,7 +225,7 @@ static void end_at_locked(struct shim_ring *ring, uint32_t number)
 }
 
 /*
- * Posts as many requests of the list as fit to the device; meanwhile the list ends behind them. Takes back those that
+ * Posts as many requests of the list to the device as fit; meanwhile the list ends after them. Takes back those that
  * the device refused.
  */
 static int post_locked(struct shim_ring *ring, union wr wr, union wr *bad)
@@ -367,7 +367,7 @@ void shim_ring_flush_unreported_locked(struct shim_ring *ring)
     uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
     bool lost = ring->failed;
 
-    /* Stops at `given`: the requests behind it were flushed in software, and may have ended already. */
+    /* Stops at `given`: the shim has flushed the requests from there on, and they may have ended already. */
     for (; (int32_t)(ring->given - number) > 0; number++) {
         struct shim_record *record = record_at(ring, number);
 
