@@ -6,7 +6,7 @@
 #ifndef WINOBJ_EXPORTED_H
 #define WINOBJ_EXPORTED_H
 
-/* For libndspi. */
+/* libndspi uses these. */
 #define win_file_create          ndspi_win_file_create
 #define win_file_get             ndspi_win_file_get
 #define win_file_ref             ndspi_win_file_ref
@@ -21,7 +21,7 @@
 #define win_winsock_start        ndspi_win_winsock_start
 #define win_winsock_stop         ndspi_win_winsock_stop
 
-/* For libndwin32, with some of those. */
+/* libndwin32 uses these, and some of the above. */
 #define win_alert_begin                ndspi_win_alert_begin
 #define win_alert_came                 ndspi_win_alert_came
 #define win_alert_claim                ndspi_win_alert_claim

@@ -26,8 +26,8 @@ struct win_io_ops;
 /* The memory of a provider in a file, and what it does when the program has closed the file's last handle. */
 struct win_file_ops {
     size_t room;              /* octets, aligned as malloc's */
-    void (*init)(void *room); /* before there is a handle; the room is zeroed */
-    /* once, by the thread that closes the handle, without a lock; not in the child of a fork */
+    void (*init)(void *room); /* called before the handle is opened; the room is zeroed */
+    /* called once, without a lock, by the thread that closes the last handle; not in the child of a fork */
     void (*closed)(void *room);
     const struct win_io_ops
         *io; /* winobj's own I/O handles (requests/io.h); then the two calls may be NULL */

@@ -22,7 +22,7 @@ static _Atomic uint32_t *entry_of(uintptr_t descriptor)
     return chunk ? &chunk[descriptor % CHUNK] : NULL;
 }
 
-/* The same, with memory for it; NULL: there is none. */
+/* Returns the entry of a descriptor, and makes its chunk if there is none; NULL: no handle's value, or no memory. */
 static _Atomic uint32_t *entry_make(uintptr_t descriptor)
 {
     _Atomic uint32_t *chunk, *none = NULL;

@@ -16,7 +16,7 @@ enum {
     CHUNK_SLOTS = 1024,
     CHUNKS = 1024,
     INDEX_BITS = 20,
-    GENERATION_BITS = 10, /* so that a handle fits 32 bits, as on Windows */
+    GENERATION_BITS = 10, /* the three sum to 32: a handle fits 32 bits, as on Windows */
     TAG_BITS = 2,
 };
 

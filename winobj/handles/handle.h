@@ -37,7 +37,7 @@ struct win_object_type {
     void (*destroy)(struct win_object *object);
     /* The descriptor of an object that can be exported (winobj_linux.h), or -1 with the last error set. May be NULL. */
     int (*descriptor)(struct win_object *object);
-    /* In the child of a fork, which has one thread: forgets the parent's other threads and descriptors. */
+    /* Called in the child of a fork, which has one thread: forgets the parent's other threads and its descriptors. */
     void (*forked)(struct win_object *object);
     /*
      * Writes what another process needs to have the object; parcel NULL: whether its handles may be inherited at all.

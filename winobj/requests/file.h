@@ -14,9 +14,9 @@
 #include <stddef.h>
 
 /*
- * With io (ops) a thread can wait for the file itself, which is signalled unless a request has begun and none without
- * an event of its own has ended since. Until the first such wait nobody sees that: then it is a member under the lock
- * that a request takes anyway.
+ * A thread can wait for the file itself if ops has io. A request that begins resets the file's signal; the end of a
+ * request without an event sets it. Until the first wait the signal is a member (idle), since a request takes the lock
+ * that guards it anyway.
  */
 struct win_file {
     struct win_waitable waitable; /* its state counts once the file is watched */
@@ -25,9 +25,9 @@ struct win_file {
     /* set at most once, referenced; key is stored before it (release) */
     _Atomic(struct win_port *) port;
     ULONG_PTR key;
-    atomic_uchar modes;             /* FILE_SKIP_* */
-    struct list_head packets;       /* one for each pending request, and spare ones for reuse */
-    unsigned packet_count;          /* of packets */
+    atomic_uchar modes;       /* FILE_SKIP_* */
+    struct list_head packets; /* one for each pending request, and spare ones for reuse */
+    unsigned packet_count;
     unsigned requests;              /* pending */
     struct list_head pending;       /* requests of io.h, in the order of their beginnings */
     bool closed;                    /* the last handle; with io alone. No request begins any more */
@@ -48,7 +48,7 @@ struct win_file *win_file_new(const void *owner, const struct win_file_ops *ops)
 HANDLE win_file_open(struct win_file *file);
 void win_file_free(struct win_file *file);
 
-/* Under the lock: signals the file, or ends the signal, unless the program has set FILE_SKIP_SET_EVENT_ON_HANDLE. */
+/* Sets or resets the file's signal, unless the program has set FILE_SKIP_SET_EVENT_ON_HANDLE. The lock is held. */
 static inline void win_file_signal_locked(struct win_file *file, bool signalled)
 {
     if (atomic_load_explicit(&file->modes, memory_order_relaxed) & FILE_SKIP_SET_EVENT_ON_HANDLE)

@@ -21,9 +21,9 @@ enum { RECORDS = 64 };
 struct win_inlet {
     struct reactor_source source; /* first; the reading end */
     int writer;
-    HANDLE port; /* by its name: the port may have gone when the reactor calls */
+    HANDLE port; /* the port's win_object_name: the port may be destroyed when the reactor calls */
     void (*ready)(struct win_object *port);
-    unsigned used, count; /* of the records that have been read */
+    unsigned used, count; /* records taken from the array, and in it */
     struct win_inlet_record records[RECORDS];
 };
 
@@ -61,7 +61,7 @@ static DWORD error_of(int error)
     }
 }
 
-/* An errno. */
+/* Makes a pipe whose ends are above the standard descriptors. Returns 0 or an errno. */
 static int pipe_open(int ends[2])
 {
     int error = pipe2(ends, O_CLOEXEC | O_NONBLOCK) ? errno : 0;

@@ -37,7 +37,7 @@ DWORD win_inlet_open(struct win_inlet **place, HANDLE port, void (*ready)(struct
 void win_inlet_stop(struct win_inlet *inlet);
 void win_inlet_close(struct win_inlet **place);
 
-/* In the child of a fork: forgets it. */
+/* Frees the inlet in the child of a fork. */
 void win_inlet_forked(struct win_inlet **place);
 
 /* The next record, NULL: none has come. It stays until win_inlet_taken. */

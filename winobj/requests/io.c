@@ -180,7 +180,7 @@ BOOL WINAPI CancelIoEx(HANDLE handle, LPOVERLAPPED overlapped)
 }
 
 /*
- * CancelIo - the same for all requests that the calling thread began; TRUE also if there are none.
+ * CancelIo - cancels the requests of the handle that the calling thread began; TRUE also if there are none.
  * Returns FALSE with ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED.
  */
 BOOL WINAPI CancelIo(HANDLE handle)

@@ -46,7 +46,7 @@ struct win_io_ops {
     void (*closed)(struct win_file *file);
     /* The last reference was dropped. */
     void (*destroy)(struct win_file *file);
-    /* In the child of a fork: forgets the parent's requests and threads. May be NULL. */
+    /* Called in the child of a fork: forgets the parent's requests and threads. May be NULL. */
     void (*forked)(struct win_file *file);
     /* Writes what a new process needs to have the file (handle.h). A Win32 error. NULL: it cannot be inherited. */
     DWORD (*carry)(struct win_file *file, struct win_parcel *parcel);
@@ -67,9 +67,9 @@ struct win_request_ops {
 struct win_request {
     const struct win_request_ops *ops;
     struct win_file *file;  /* referenced */
-    struct list_node link;  /* in the file's list, while it is pending */
+    struct list_node link;  /* file->pending, while it is pending */
     OVERLAPPED *overlapped; /* the program's, until the end */
-    DWORD thread;           /* that began it */
+    DWORD thread;           /* the thread that began it */
     atomic_uint refs;
     atomic_bool claimed;
     atomic_bool cancelling; /* a cancel has visited it: a kind that then would queue it ends it */
@@ -82,7 +82,10 @@ struct win_request {
  */
 DWORD win_request_begin(struct win_file *file, struct win_request *request,
     const struct win_request_ops *ops, OVERLAPPED *overlapped);
-/* The same with a second reference, the caller's: another thread may cancel and end the request before this returns. */
+/*
+ * win_request_begin_held - win_request_begin with a second reference, which the caller drops: another thread may cancel
+ * and end the request before this returns.
+ */
 DWORD win_request_begin_held(struct win_file *file, struct win_request *request,
     const struct win_request_ops *ops, OVERLAPPED *overlapped);
 

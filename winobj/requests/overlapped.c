@@ -176,12 +176,12 @@ void win_overlapped_deliver(
     struct win_packet *packet;
     struct win_routine *routine = win_routine_take(overlapped);
 
-    /* Under the lock: a request that begins once the status is seen ends the file's signal after it was given. */
+    /* The lock keeps the order: a request that begins once the status is seen resets the signal after this sets it. */
     lock_acquire(&file->lock);
     set_internal_high(overlapped, bytes);
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
     atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
-    /* From here on the program may free the structure. */
+    /* The program may free the structure now. */
     packet = end_request_locked(file, port && wanted, !event);
     lock_release(&file->lock);
     if (routine)
@@ -356,10 +356,11 @@ static DWORD result_within(OVERLAPPED *overlapped, DWORD timeout_ms, bool alerta
 }
 
 /*
- * GetOverlappedResultEx - the same; waits up to timeout_ms (0: does not wait; INFINITE).
+ * GetOverlappedResultEx - GetOverlappedResult that waits up to timeout_ms (0: does not wait; INFINITE).
  * alertable  APCs of the calling thread (QueueUserAPC) end the wait and run
- * Returns    TRUE with *bytes. FALSE as GetOverlappedResult (ERROR_IO_INCOMPLETE for 0 ms only), or with WAIT_TIMEOUT,
- *            WAIT_IO_COMPLETION (APCs have run), ERROR_NOT_ENOUGH_MEMORY; the request may still be pending then.
+ * Returns    TRUE with *bytes. FALSE with an error of GetOverlappedResult (ERROR_IO_INCOMPLETE for 0 ms only), or with
+ *            WAIT_TIMEOUT, WAIT_IO_COMPLETION (APCs have run), ERROR_NOT_ENOUGH_MEMORY; the request may still be
+ *            pending then.
  */
 BOOL WINAPI GetOverlappedResultEx(
     HANDLE handle, LPOVERLAPPED overlapped, LPDWORD bytes, DWORD timeout_ms, BOOL alertable)

@@ -195,7 +195,7 @@ static inline void look_at_inlet_locked(struct win_port *port)
         receive_locked(port);
 }
 
-/* The reactor: records have come. */
+/* The reactor calls this when records have come. */
 static void port_ready(struct win_object *object)
 {
     struct win_port *port = (struct win_port *)object;

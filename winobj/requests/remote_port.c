@@ -22,7 +22,7 @@ enum {
     FULL_MS = 5000 /* the owner reads whatever its program does, unless it is stopped */
 };
 
-/* Of a parcel's numbers. */
+/* Indexes into numbers of struct win_parcel. */
 enum { NUMBER_OWNER, NUMBER_PORT };
 
 struct win_remote_port {
@@ -155,7 +155,7 @@ static bool await_room(int writer, uint64_t until_ms)
 
     if (!left_ms)
         return false;
-    reactor_leave(); /* what this process reads itself goes on: two may post to each other */
+    reactor_leave(); /* this process goes on to read its own ports: two may post to each other */
     ppoll(&room, 1,
         &(struct timespec){ (time_t)(left_ms / 1000), (long)(left_ms % 1000) * 1000000 }, NULL);
     return true;

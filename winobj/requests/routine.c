@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct win_routine {
-    struct win_apc apc; /* first: who calls it frees the record */
+    struct win_apc apc; /* first: win_apcs_run frees the record by it */
     struct list_node link;
     struct win_object *thread; /* referenced */
     struct win_apcs *apcs;
@@ -42,7 +42,7 @@ bool win_routine_add(OVERLAPPED *overlapped, const struct win_routine_call *call
     return true;
 }
 
-/* Under the lock. */
+/* The caller holds routines_lock. */
 static struct win_routine *find(const OVERLAPPED *overlapped)
 {
     list_for_each (&routines, node) {

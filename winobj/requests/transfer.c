@@ -58,8 +58,8 @@ BOOL WINAPI ReadFile(
 }
 
 /*
- * WriteFile - writes to a file, pipe, console or socket. As ReadFile; and ERROR_NO_DATA (the pipe's readers are gone),
- * ERROR_DISK_FULL.
+ * WriteFile - writes to a file, pipe, console or socket. It has ReadFile's parameters and errors; besides
+ * ERROR_NO_DATA (the pipe's readers are gone), ERROR_DISK_FULL.
  */
 BOOL WINAPI WriteFile(
     HANDLE handle, LPCVOID buffer, DWORD bytes, LPDWORD done, LPOVERLAPPED overlapped)

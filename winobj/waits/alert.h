@@ -24,7 +24,7 @@ struct reactor_waiter;
 struct win_alert;
 struct win_wait;
 
-/* That of Winsock, whose name winsock2.h has. */
+/* LPWSAOVERLAPPED_COMPLETION_ROUTINE, which winsock2.h declares. */
 typedef void(CALLBACK *win_transfer_routine)(
     DWORD error, DWORD bytes, OVERLAPPED *overlapped, DWORD flags);
 
@@ -33,7 +33,7 @@ typedef void(CALLBACK *win_transfer_routine)(
  * routine(context, time) of a timer.
  */
 struct win_apc {
-    struct list_node link; /* on a queue, or linked to itself */
+    struct list_node link; /* win_apcs.queue, or linked to itself */
     PAPCFUNC function;     /* this, completion, transfer or routine is there */
     ULONG_PTR data;
     LPOVERLAPPED_COMPLETION_ROUTINE completion;
@@ -42,14 +42,14 @@ struct win_apc {
     OVERLAPPED *overlapped;
     PTIMERAPCROUTINE routine;
     LPVOID context;
-    uint64_t time; /* as FILETIME has it */
+    uint64_t time; /* a FILETIME, as a number */
 };
 
 /* What is queued to a thread; the lock guards the other members. */
 struct win_apcs {
     struct lock lock; /* LOCK_WIN_OBJECT */
     struct list_head queue;
-    struct win_alert *alert; /* of the thread's alertable wait; NULL while there is none */
+    struct win_alert *alert; /* the thread's alertable wait; NULL while there is none */
     bool closed;             /* the thread has ended */
 };
 
@@ -68,7 +68,7 @@ void win_apcs_adopt(struct win_apcs *apcs);
 /* The calling thread ends: drops what is queued; from then on win_apcs_post fails. */
 void win_apcs_close(struct win_apcs *apcs);
 
-/* In the child of a fork. */
+/* Forgets the parent's wait in the child of a fork, and the APCs if another thread was changing the queue. */
 void win_apcs_forked(struct win_apcs *apcs);
 
 /*
@@ -77,11 +77,11 @@ void win_apcs_forked(struct win_apcs *apcs);
  */
 DWORD win_apcs_post(struct win_apcs *apcs, PAPCFUNC function, ULONG_PTR data);
 
-/* The same with an APC of malloc's that is filled already; false: the thread has ended, and it stays the caller's. */
+/* Queues an APC of malloc's, filled in already, which win_apcs_run frees. False: the thread has ended. */
 bool win_apcs_hand(struct win_apcs *apcs, struct win_apc *apc);
 
 /*
- * win_apcs_queue - the same with a timer's APC, which is part of the timer; one that is queued stays as it is.
+ * win_apcs_queue - queues a timer's APC, which is part of the timer; one that is queued stays as it is.
  * win_apcs_remove  takes it off its queue, if it is there. Any thread.
  */
 void win_apcs_queue(struct win_apcs *apcs, struct win_apc *apc, uint64_t time);
@@ -112,7 +112,7 @@ bool win_alert_end(struct win_alert *alert);
 /* Called before a wait is satisfied: false if an APC has ended it. alert may be NULL: not alertable. */
 bool win_alert_claim(struct win_alert *alert);
 
-/* For an APC: false if an object has satisfied the wait, or an APC has ended it. */
+/* Called for an APC that is to end the wait. False: an object has satisfied the wait, or another APC has ended it. */
 bool win_alert_claim_by_apc(struct win_alert *alert);
 
 /* Whether an APC has ended the wait. alert may be NULL. */

@@ -52,7 +52,7 @@ void win_waitable_reset(struct win_waitable *waitable);
 void win_waitable_change(struct win_waitable *waitable,
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
-/* The same for each object that next returns, until NULL, under the lock all the time. */
+/* Does what win_waitable_change does to each object that next returns, until NULL, and holds the lock all the time. */
 void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
@@ -78,7 +78,7 @@ bool win_waitable_is_set(struct win_waitable *waitable);
 /* The eventfd, made at the first call; -1 with errno. The object owns it. */
 int win_waitable_descriptor(struct win_waitable *waitable);
 
-/* In the child of a fork: drops the parent's waits and descriptor. */
+/* Drops the parent's waits and descriptor in the child of a fork. */
 void win_waitable_forked(struct win_waitable *waitable);
 
 /* Pins the object of a handle that can be waited for, also a socket; NULL for another handle. */

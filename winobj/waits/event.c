@@ -45,7 +45,8 @@ HANDLE WINAPI CreateEventA(
 }
 
 /*
- * CreateEventExA, CreateEventExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights.
+ * CreateEventExA, CreateEventExW - CreateEvent by flags; another flag is ERROR_INVALID_PARAMETER. A handle has all
+ * rights.
  */
 HANDLE WINAPI CreateEventExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)

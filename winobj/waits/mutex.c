@@ -25,7 +25,7 @@ struct win_mutex {
     struct win_waitable waitable; /* count: how often the owner acquired it */
     struct win_owner *owner;      /* the dispatcher lock guards these */
     struct list_node link;        /* owner->owned */
-    bool abandoned;               /* until a wait acquires it */
+    bool abandoned;               /* its owner ended, and no wait has acquired it since */
 };
 
 static pthread_key_t key;
@@ -196,7 +196,8 @@ HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR 
 }
 
 /*
- * CreateMutexExA, CreateMutexExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights.
+ * CreateMutexExA, CreateMutexExW - CreateMutex by flags; another flag is ERROR_INVALID_PARAMETER. A handle has all
+ * rights.
  */
 HANDLE WINAPI CreateMutexExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)

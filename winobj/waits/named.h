@@ -14,8 +14,8 @@
 struct win_named_new {
     const char *name; /* NULL or empty: one that no program can give */
     const SECURITY_ATTRIBUTES *attributes;
-    LONG most;                     /* of a semaphore */
-    const struct win_owner *owner; /* of a mutex that the calling thread acquires; else NULL */
+    LONG most;                     /* the largest count, if it is a semaphore */
+    const struct win_owner *owner; /* the calling thread, if it acquires the new mutex; else NULL */
 };
 
 /* Whether the object has a name: the program's, or one for other processes that inherit it. */
@@ -62,7 +62,7 @@ struct win_named_ops {
     bool (*end_by_apc)(struct win_wait *wait);
     void (*look)(void);
 
-    /* In the child of a fork: the parent's waits are not the child's. */
+    /* Called in the child of a fork, which has none of the parent's waits: forgets them. */
     void (*forked)(void);
 };
 

@@ -21,18 +21,18 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define UNITS_PER_SECOND 10000000             /* of a FILETIME */
-#define UNIX_EPOCH       INT64_C(11644473600) /* in seconds from 1601, where FILETIME begins */
+#define UNITS_PER_SECOND 10000000             /* FILETIME counts 100 ns */
+#define UNIX_EPOCH       INT64_C(11644473600) /* seconds from 1601, where FILETIME begins */
 
 struct timer_clock {
     struct reactor_source source; /* first; its descriptor is the timerfd */
-    HANDLE timer;                 /* by name */
+    HANDLE timer;                 /* the timer's win_object_name */
 };
 
 struct win_timer {
     struct win_waitable waitable;
-    struct timer_clock
-        *clocks[2]; /* of relative times, of absolute ones; NULL: not there yet. timers_lock */
+    /* the clocks of relative times and of absolute ones; NULL: not made yet. timers_lock guards them */
+    struct timer_clock *clocks[2];
     struct win_timer_routine routine; /* timers_lock */
     struct win_apc apc;
 };
@@ -189,8 +189,8 @@ static HANDLE timer_create_ex(bool named, DWORD flags)
 }
 
 /*
- * CreateWaitableTimerExA, CreateWaitableTimerExW - the same by flags; each timer is one of high resolution. Another
- * flag is ERROR_INVALID_PARAMETER. A handle has all rights.
+ * CreateWaitableTimerExA, CreateWaitableTimerExW - CreateWaitableTimer by flags; each timer is one of high resolution.
+ * Another flag is ERROR_INVALID_PARAMETER. A handle has all rights.
  */
 HANDLE WINAPI CreateWaitableTimerExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
@@ -246,7 +246,7 @@ static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
     if (clock)
         spec.it_value.tv_sec -= UNIX_EPOCH;
     if (spec.it_value.tv_sec < 0 || (!spec.it_value.tv_sec && !spec.it_value.tv_nsec))
-        spec.it_value = (struct timespec){ .tv_nsec = 1 }; /* in the past; 0 would stop it */
+        spec.it_value = (struct timespec){ .tv_nsec = 1 }; /* it has passed; 0 would stop it */
     return !timerfd_settime(
         timer->clocks[clock]->source.fd, clock ? TFD_TIMER_ABSTIME : 0, &spec, NULL);
 }

@@ -12,8 +12,7 @@ struct win_timer_routine {
     PTIMERAPCROUTINE function; /* NULL: none, and the other members mean nothing */
     LPVOID context;
     struct win_apcs *apcs;
-    struct win_object
-        *thread; /* that the queue is a part of; the timer takes the caller's reference */
+    struct win_object *thread; /* has apcs; the timer takes over the caller's reference */
 };
 
 /*

@@ -64,13 +64,13 @@ DWORD WINAPI WaitForMultipleObjectsEx(
     return result;
 }
 
-/* WaitForMultipleObjects - the same, not alertable. */
+/* WaitForMultipleObjects - WaitForMultipleObjectsEx that is not alertable. */
 DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms)
 {
     return WaitForMultipleObjectsEx(count, handles, all, timeout_ms, FALSE);
 }
 
-/* WaitForSingleObject, WaitForSingleObjectEx - waits for one. */
+/* WaitForSingleObject, WaitForSingleObjectEx - wait for one object. */
 DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD timeout_ms)
 {
     return WaitForMultipleObjectsEx(1, &handle, FALSE, timeout_ms, FALSE);

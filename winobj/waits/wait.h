@@ -22,7 +22,7 @@ struct win_wait {
     DWORD count;
     bool all;
     bool abandoned;          /* it acquired an abandoned mutex */
-    struct win_owner *owner; /* of the mutexes that it acquires; NULL if it waits for none */
+    struct win_owner *owner; /* the thread that acquires its mutexes; NULL if it waits for none */
     struct win_alert *alert; /* NULL if it is not alertable */
     int satisfied;           /* index of the object that ended it (0 for all), -1 while it lasts */
     bool named;              /* objects with names are among its objects */

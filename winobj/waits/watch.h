@@ -30,7 +30,7 @@ bool win_watch_satisfied(struct win_watch *watch);
 /* Ends the wait. Returns whether the object had satisfied it. */
 bool win_watch_end(struct win_watch *watch);
 
-/* In the child of a fork: the wait is the parent's. */
+/* Forgets the wait, which is the parent's, in the child of a fork. */
 void win_watch_forked(struct win_watch *watch);
 
 #endif
