@@ -15,7 +15,7 @@ DWORD attributes_of(mode_t mode)
     return FILE_ATTRIBUTE_ARCHIVE | (mode & 0222 ? 0 : FILE_ATTRIBUTE_READONLY);
 }
 
-/* In steps of 100 ns since 1601. */
+/* Converts Unix time to FILETIME, which counts 100 ns since 1601. */
 static FILETIME filetime_of(int64_t seconds, uint32_t nanoseconds)
 {
     const int64_t from_1601_to_1970 = 11644473600;
@@ -24,7 +24,7 @@ static FILETIME filetime_of(int64_t seconds, uint32_t nanoseconds)
     return (FILETIME){ (DWORD)steps, (DWORD)(steps >> 32) };
 }
 
-/* Of a file system or C library that does not tell it, when it was written last. */
+/* The time of creation; the last write's if the file system or the C library does not report one. */
 static FILETIME creation_of(int folder, const char *path, int flags, FILETIME written)
 {
 #ifdef STATX_BTIME

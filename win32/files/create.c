@@ -84,7 +84,7 @@ static bool read_alone(const struct opening *opening)
            (S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && (status.st_mode & 0111)));
 }
 
-/* Opens as openat. */
+/* Opens the path with openat, and more flags. */
 static int open_path(const struct opening *opening, int more)
 {
     const mode_t mode = opening->flags & FILE_ATTRIBUTE_READONLY ? 0444 : 0666;
@@ -163,7 +163,7 @@ static DWORD settle_open(const struct opening *opening, int fd, struct plain_fil
     if (opening->existed && !(status.st_mode & 0222) &&
         (empties || (opening->access & (PLAIN_WRITES | PLAIN_DELETE))))
         return ERROR_ACCESS_DENIED;
-    /* To a handle that refuses to share writing, emptying counts as a write. */
+    /* A handle that does not share writing refuses the emptying, too, as a write. */
     if ((error = share_take(fd, opening->access | (empties ? PLAIN_WRITE : 0), opening->share)))
         return error;
     if (empties && ftruncate(fd, 0))
@@ -211,7 +211,7 @@ static HANDLE open_file(struct opening *opening, bool inherit)
     return INVALID_HANDLE_VALUE;
 }
 
-/* Which end of the console a name is. */
+/* The end of the console that CONIN$ or CONOUT$ names. */
 static enum plain_console console_of(LPCSTR name)
 {
     if (name && (!strncmp(name, "\\\\?\\", 4) || !strncmp(name, "\\\\.\\", 4)))

@@ -22,7 +22,7 @@ DWORD files_error(int error)
     case EMFILE:
     case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
     case ENOMEM: return ERROR_NOT_ENOUGH_MEMORY;
-    case EAGAIN: return ERROR_NO_SYSTEM_RESOURCES; /* of processes, threads, locks */
+    case EAGAIN: return ERROR_NO_SYSTEM_RESOURCES; /* a limit of processes, threads or locks */
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return ERROR_DISK_FULL;
@@ -49,6 +49,6 @@ LONG files_status(int error)
     case ERROR_NOACCESS: return STATUS_ACCESS_VIOLATION;
     case ERROR_INVALID_PARAMETER: return STATUS_INVALID_PARAMETER;
     case ERROR_IO_DEVICE: return STATUS_IO_DEVICE_ERROR;
-    default: return (LONG)(0xc0010000u | code); /* as NTSTATUS_FROM_WIN32 has it */
+    default: return (LONG)(0xc0010000u | code); /* what NTSTATUS_FROM_WIN32 makes of it */
     }
 }

@@ -47,7 +47,7 @@ static bool is_folder_itself(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* As NTFS has them: the folder itself first, the others by their letters. */
+/* Sorts "." and ".." first, and the others by their letters without case, as NTFS lists them. */
 static int compare(const void *a, const void *b)
 {
     const char *first = *(char *const *)a, *second = *(char *const *)b;

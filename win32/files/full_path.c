@@ -14,7 +14,7 @@ static void simplify(char *path)
     char *to = path;
 
     for (const char *from = path; *from;) {
-        const size_t length = strcspn(from + 1, "/") + 1; /* with the slash before it */
+        const size_t length = strcspn(from + 1, "/") + 1; /* includes the slash before it */
         const bool last = !from[length];
 
         if (length == 2 && from[1] == '.') {
@@ -35,7 +35,7 @@ static void simplify(char *path)
     *to = 0;
 }
 
-/* In memory that the caller frees; NULL with the last error. */
+/* Returns the full path in memory that the caller frees; NULL with the last error. */
 static char *full_path(LPCSTR name)
 {
     char *path = files_path(name), *here = NULL, *full = NULL;
@@ -97,7 +97,8 @@ DWORD WINAPI GetFullPathNameA(LPCSTR name, DWORD size, LPSTR path, LPSTR *last)
 }
 
 /*
- * _fullpath - the same in room characters, or where path is NULL in memory of malloc's, which the program frees.
+ * _fullpath - the full path of a name, in room characters of path, or if path is NULL in memory of malloc's, which the
+ * program frees.
  * name     NULL or empty: the present folder
  * Returns  the path; NULL with errno ERANGE (no room), EINVAL, ENOMEM. Any thread.
  * Source: _fullpath (Microsoft's C runtime).

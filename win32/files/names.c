@@ -99,7 +99,7 @@ BOOL WINAPI CopyFileA(LPCSTR from, LPCSTR to, BOOL fail_if_exists)
     return answer(error);
 }
 
-/* FOLDER/PREuuuu.TMP. False: longer than MAX_PATH. */
+/* Writes FOLDER/PREuuuu.TMP. False: it is longer than MAX_PATH. */
 static bool temp_name(char name[MAX_PATH], const char *folder, const char *prefix, unsigned number)
 {
     const char *slash = *folder && folder[strlen(folder) - 1] == '/' ? "" : "/";

@@ -49,7 +49,7 @@ BOOL WINAPI SetFilePointerEx(
 }
 
 /*
- * SetFilePointer - the same with two halves of 32 bits.
+ * SetFilePointer - SetFilePointerEx with two halves of 32 bits.
  * high     in, out: the upper half; NULL: low is signed, and a place from 4 GiB on fails
  * Returns  the lower half of the new place. INVALID_SET_FILE_POINTER is an error where GetLastError is not NO_ERROR:
  *          those of SetFilePointerEx; ERROR_INVALID_PARAMETER where the place needs high, and nothing has moved.
@@ -116,8 +116,8 @@ BOOL WINAPI GetFileSizeEx(HANDLE handle, PLARGE_INTEGER size)
 }
 
 /*
- * GetFileSize - the same in two halves of 32 bits; high may be NULL. INVALID_FILE_SIZE is an error where GetLastError
- * is not NO_ERROR: those of GetFileSizeEx.
+ * GetFileSize - GetFileSizeEx in two halves of 32 bits; high may be NULL. INVALID_FILE_SIZE is an error where
+ * GetLastError is not NO_ERROR: those of GetFileSizeEx.
  */
 DWORD WINAPI GetFileSize(HANDLE handle, LPDWORD high)
 {

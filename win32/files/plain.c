@@ -63,8 +63,8 @@ static ssize_t write_once(const struct plain_file *plain, const struct iovec *re
 }
 
 /*
- * The same, without the signals that a pipe without readers raises, SIGPIPE, and a limit on the size of files, SIGXFSZ:
- * the program must not get them.
+ * Calls write_once, and keeps two signals from the program: SIGPIPE, which a pipe without readers raises, and SIGXFSZ,
+ * which a limit on the size of files raises.
  */
 static ssize_t write_quietly(
     const struct plain_file *plain, const struct iovec *rest, int64_t offset)

@@ -11,7 +11,7 @@
 
 #include "util/list.h"
 
-/* Which end of a console a handle is: a terminal has no such ends, so the creator of the handle says it. */
+/* The end of the console that a handle is. A terminal has no such ends, so who creates the handle stores it. */
 enum plain_console { PLAIN_NO_CONSOLE, PLAIN_CONSOLE_INPUT, PLAIN_CONSOLE_OUTPUT };
 
 /* win_file_room of the kind. All but ranges is constant once there is a handle. */
@@ -74,7 +74,7 @@ static inline uint64_t overlapped_offset(const OVERLAPPED *overlapped)
     return (uint64_t)overlapped->OffsetHigh << 32 | overlapped->Offset;
 }
 
-/* Of a transfer: none (the descriptor's own, or no file), the end, one that no file has. */
+/* Places of a transfer: the descriptor's own (or it is no file), the file's end, a place that no file has. */
 enum { PLACE_NONE = -1, PLACE_END = -2, PLACE_INVALID = -3 };
 
 /* The place that an OVERLAPPED's offset names; all bits set mean the end of the file to a write, as all do where it

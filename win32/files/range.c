@@ -14,7 +14,7 @@
 
 struct range {
     struct list_node link;
-    uint64_t begin, end; /* behind the last */
+    uint64_t begin, end; /* first octet; the one behind the last */
     bool exclusive;
     bool got; /* false while range_lock waits for it */
 };

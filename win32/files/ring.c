@@ -21,8 +21,8 @@
 
 enum {
     RING_ENTRIES = 64, /* submissions: each is made at once */
-    RING_DEPTH = 4096, /* of completions; what is beyond goes to the pool */
-    RING_KEPT = 64,    /* of these for the answers of cancels */
+    RING_DEPTH = 4096, /* entries for completions; the pool does reads that find no room */
+    RING_KEPT = 64,    /* entries of those that are kept for the completions of cancels */
     RING_LARGE =
         64 << 10, /* octets from which on a thread of the kernel copies, not the program's */
 };
@@ -75,7 +75,7 @@ static void watch_locked(struct list_head *ended)
         ring.armed = wanted;
         return;
     }
-    /* Without memory for the reactor, waits here: reads of files always end. */
+    /* The reactor has no memory, so this thread waits for the reads: reads of files always end. */
     while (wanted && ring.in_flight) {
         struct io_uring_cqe *cqe;
 

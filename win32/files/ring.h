@@ -18,8 +18,8 @@
 /* Embedded in its owner, whose memory stays until done is called. */
 struct ring_op {
     /*
-     * Called once, without any lock, by the thread that began it or by one of the reactor; result: octets, or a
-     * negative errno. As the kernel returns it: maybe less than was asked for; -ECANCELED also if the thread that began
+     * Called once, without any lock, by the thread that began it or by one of the reactor. result: what the kernel
+     * returns: octets, maybe fewer than were asked for, or a negative errno; -ECANCELED also if the thread that began
      * it has ended.
      */
     void (*done)(struct ring_op *op, int result);

@@ -16,7 +16,7 @@
 
 #define SHARE_PLACE 0x7ffffffffffff000ll
 
-/* Without it two threads of a process might refuse each other, so that neither succeeds. */
+/* One thread asks at a time: two might refuse each other, so that neither succeeds. */
 static struct lock share_lock = LOCK_INIT(LOCK_WIN_FILE, "sharing modes");
 WIN_HELD_OVER_FORK(share_lock);
 
@@ -71,7 +71,7 @@ DWORD share_take(int fd, DWORD access, DWORD share)
         if (access && !(share & rights[i].share))
             fits = fits && !others_hold(fd, i, false);
     }
-    if (!fits) { /* at once, so that the next one is not refused because of these */
+    if (!fits) { /* unlocks now, so that these locks refuse no later open */
         struct flock all = octet(F_UNLCK, 0, false);
         all.l_len = 6;
         fcntl(fd, F_OFD_SETLK, &all);

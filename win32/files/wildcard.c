@@ -71,7 +71,7 @@ static bool same(const char *pattern, const char *name, size_t octets, bool exac
     return true;
 }
 
-/* Which places of the pattern can be reached without another character; next: the character, 0 at the end. */
+/* Marks the places of the pattern that match without another character; next: the character, 0 at the end. */
 static void skip(const char *text, const char *meaning, char next, bool reached[])
 {
     for (size_t i = 0; text[i]; i++)
