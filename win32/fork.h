@@ -12,6 +12,6 @@ void win_changes_forked(void);
 void win_ring_forked(void);
 void win_parcels_forked(void);
 void win_inherit_forked(void);
-void win_pool_forked(void); /* after the port's */
+void win_pool_forked(void); /* runs after the forked of the port's type */
 
 #endif

@@ -21,7 +21,7 @@ struct bucket {
     struct list_head waits;
 };
 
-/* On the stack of the waiting thread; other threads use it only under the bucket's lock. */
+/* A wait, on the stack of its thread. Other threads hold the bucket's lock while they use it. */
 struct wait {
     struct list_node link;
     const volatile void *address;
@@ -43,7 +43,7 @@ __attribute__((constructor(200))) static void addresses_load(void)
     buckets_init();
 }
 
-/* In the child of a fork no thread waits. */
+/* Forgets the waits of the parent's threads in the child of a fork. */
 void win_addresses_forked(void)
 {
     buckets_init();

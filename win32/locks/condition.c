@@ -21,7 +21,7 @@ struct condition {
 
 C_ASSERT(sizeof(struct condition) == sizeof(CONDITION_VARIABLE));
 
-/* InitializeConditionVariable - the same as CONDITION_VARIABLE_INIT. */
+/* InitializeConditionVariable - does what CONDITION_VARIABLE_INIT does. */
 void WINAPI InitializeConditionVariable(PCONDITION_VARIABLE variable)
 {
     variable->Ptr = NULL;
@@ -100,8 +100,9 @@ BOOL WINAPI SleepConditionVariableCS(
 }
 
 /*
- * SleepConditionVariableSRW - the same with an SRW lock, held exclusively or, with CONDITION_VARIABLE_LOCKMODE_SHARED,
- * shared. Also FALSE with ERROR_INVALID_PARAMETER for another flag; the caller then still holds the lock.
+ * SleepConditionVariableSRW - SleepConditionVariableCS with an SRW lock, which the caller holds exclusively or, with
+ * CONDITION_VARIABLE_LOCKMODE_SHARED, shared. Also FALSE with ERROR_INVALID_PARAMETER for another flag; the caller then
+ * still holds the lock.
  */
 BOOL WINAPI SleepConditionVariableSRW(
     PCONDITION_VARIABLE variable, PSRWLOCK lock, DWORD timeout_ms, ULONG flags)

@@ -31,7 +31,7 @@ static void give_context(uintptr_t word, LPVOID *context)
         *context = (LPVOID)(word & ~(uintptr_t)ONCE_STATE);
 }
 
-/* InitOnceInitialize - the same as INIT_ONCE_STATIC_INIT. */
+/* InitOnceInitialize - does what INIT_ONCE_STATIC_INIT does. */
 void WINAPI InitOnceInitialize(PINIT_ONCE once)
 {
     once->Ptr = NULL;

@@ -49,7 +49,7 @@ static bool change(struct srw *srw, uint32_t *state, uint32_t to, memory_order o
         &srw->state, state, to, order, memory_order_relaxed);
 }
 
-/* After a release, with threads waiting: wakes a writer, or all readers if no writer waits. */
+/* Wakes a writer after a release, or all readers if no writer waits. Some thread waits. */
 static void wake_next(struct srw *srw, uint32_t state)
 {
     if (state == SRW_WRITERS_WAIT) {
@@ -135,7 +135,7 @@ static void not_owned(void)
     abort();
 }
 
-/* InitializeSRWLock - makes a lock free; the same as SRWLOCK_INIT. */
+/* InitializeSRWLock - makes a lock free, as SRWLOCK_INIT does. */
 void WINAPI InitializeSRWLock(PSRWLOCK lock)
 {
     lock->Ptr = NULL;

@@ -12,7 +12,7 @@
 
 enum {
     PROCESS_SHARDS = 16,
-    PRIVATE_HEAP = sizeof(struct heap) + sizeof(struct heap_shard) /* of a private heap */
+    PRIVATE_HEAP = sizeof(struct heap) + sizeof(struct heap_shard) /* octets; it has one shard */
 };
 
 static union {
@@ -34,7 +34,7 @@ static void shards_init(struct heap *heap, unsigned count)
     }
 }
 
-/* Before the constructors of the program and of the libraries above. */
+/* The priority has it run before the constructors of the program and of the libraries above. */
 __attribute__((constructor(150))) static void heap_load(void)
 {
     shards_init(&process.heap, PROCESS_SHARDS);

@@ -32,14 +32,14 @@ struct heap_place {
 struct heap_shard {
     _Alignas(64) struct lock lock; /* guards the rest, of a private heap also used; a leaf */
     struct heap_place blocks;
-    pthread_t owner; /* by HeapLock, if depth is not 0 */
+    pthread_t owner; /* the thread that called HeapLock, if depth is not 0 */
     unsigned depth;
     _Atomic uint32_t turns; /* futex word of those who wait for HeapUnlock: it counts them */
 };
 
 struct heap {
     struct list_node link; /* heaps */
-    size_t maximum;        /* of all blocks together, in bytes; 0: none */
+    size_t maximum;        /* the most bytes that all blocks have together; 0: no maximum */
     size_t used;
     unsigned count;
     struct heap_shard shards[];

@@ -34,7 +34,7 @@ struct mapping {
     uint64_t size;
     bool writable;
     char *name; /* NULL: none */
-    int number; /* of the name among those of all objects; -1: none */
+    int number; /* names_open's number of the name; -1: none */
 };
 
 struct view {
@@ -165,7 +165,7 @@ static int anonymous(uint64_t size)
     return -1;
 }
 
-/* Opens or makes the memory of a name, or makes memory without a name. existed: as in win_name_open. */
+/* Opens or makes the memory of a name, or makes memory without a name. existed out: the name existed. */
 static struct mapping *mapping_new(const char *name, uint64_t size, bool writable, bool *existed)
 {
     struct mapping *mapping = calloc(1, sizeof(*mapping));

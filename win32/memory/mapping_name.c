@@ -163,7 +163,10 @@ static int create(int folder, const char *file, uint64_t size, bool writable)
     return -1;
 }
 
-/* The same, with the room that dead processes had. A process looks for that once, and whenever there is no room. */
+/*
+ * Calls create, and frees the room that dead processes had: before a process's first file, and whenever there is no
+ * room.
+ */
 static int create_anyhow(int folder, const char *file, uint64_t size, bool writable)
 {
     static atomic_bool looked;

@@ -14,10 +14,10 @@
 
 /* What is known of the pages from an address on that are alike. */
 struct win_pages {
-    uintptr_t base;   /* of the allocation */
-    uintptr_t end;    /* of the pages that are alike; of the allocation at most */
+    uintptr_t base;   /* where the allocation begins */
+    uintptr_t end;    /* where the pages that are alike end, in this allocation */
     DWORD allocated;  /* the protection given when it was made */
-    DWORD protection; /* of the pages; 0: they are reserved */
+    DWORD protection; /* 0: the pages are reserved */
     DWORD type;       /* MEM_PRIVATE or MEM_MAPPED */
 };
 

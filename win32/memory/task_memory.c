@@ -10,7 +10,7 @@ LPVOID WINAPI CoTaskMemAlloc(SIZE_T size)
     return malloc(size ? size : 1);
 }
 
-/* CoTaskMemRealloc - the same block with another size; NULL is a new one, and size 0 frees it and returns NULL. */
+/* CoTaskMemRealloc - changes a block's size; makes a new one for NULL; frees it for size 0, and returns NULL. */
 LPVOID WINAPI CoTaskMemRealloc(LPVOID memory, SIZE_T size)
 {
     if (memory && !size) {

@@ -225,7 +225,7 @@ BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD
               end = ((uintptr_t)address + size + ~page_mask()) & page_mask();
     struct win_pages pages;
     DWORD before = 0, error;
-    int prot = PROT_READ | PROT_WRITE; /* of PAGE_WRITECOPY, which only a view has */
+    int prot = PROT_READ | PROT_WRITE; /* PAGE_WRITECOPY keeps this; only a view has that */
 
     if (!old)
         error = ERROR_NOACCESS;

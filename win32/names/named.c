@@ -35,7 +35,7 @@ static bool granted(struct win_wait *wait)
     return true;
 }
 
-/* Under names_lock. */
+/* The caller holds names_lock. */
 static bool try_named(struct win_wait *wait)
 {
     for (DWORD i = 0; i < wait->count; i++)
@@ -152,8 +152,8 @@ static void look(void)
 }
 
 /*
- * Opens the handle of a new object as one of a name. Frees it if that fails. name, make, create: as names_open.
- * Returns as win_named_ops.create; create false: ERROR_SUCCESS. Without any lock.
+ * Opens the handle of a new object as one of a name. Frees it if that fails. name, make, create: for names_open.
+ * Returns what win_named_ops.create returns; create false: ERROR_SUCCESS. The caller holds no lock.
  */
 static HANDLE open_named(struct win_waitable *waitable, const struct win_object_type *type,
     const char *name, const struct names_new *make, bool create)
@@ -433,7 +433,7 @@ static const struct win_named_ops named_ops = {
     .forked = forked,
 };
 
-/* Before the constructor that opens what this process inherits. */
+/* The priority has it run before receive_load, which opens what this process inherits. */
 __attribute__((constructor(200))) static void named_load(void)
 {
     win_named_register(&named_ops);

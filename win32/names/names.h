@@ -33,7 +33,7 @@ enum { NAMES_PATH = 64 };
  * errno; EACCES: another user has taken its name, as the log says.
  */
 bool names_directory(char path[NAMES_PATH]);
-/* The same as a descriptor of O_PATH. -1 with errno. */
+/* Opens the directory of names_directory with O_PATH. -1 with errno. */
 int names_folder(void);
 
 /*
@@ -57,7 +57,7 @@ enum names_kind {
 struct names_new {
     enum names_kind kind;
     int32_t count;  /* event: 1: signalled; semaphore: units; mutex: 1: acquired by owner */
-    int32_t most;   /* of a semaphore */
+    int32_t most;   /* semaphore: the most units */
     uint32_t owner; /* the calling thread, by a number of its own in the process */
     bool exact;     /* the name is one of names_key or names_hidden, not a program's */
 };
@@ -74,7 +74,7 @@ struct names_new {
  *          objects). Without names_lock.
  */
 int names_open(const char *name, const struct names_new *make, bool create, bool *existed);
-void names_close(int object); /* without names_lock */
+void names_close(int object); /* takes names_lock */
 
 /*
  * The object's name in the table, as much of it as fits into the octets, with an end; like: out: a new object of the

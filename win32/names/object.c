@@ -214,7 +214,7 @@ void names_key(int object, struct names_new *like, char *name, size_t octets)
     };
     if (like->kind == NAMES_MUTEX)
         like->count = 0;                    /* the calling thread stays its owner, if it is */
-    for (size_t i = 0; i + 1 < octets; i++) /* which may have lost its end */
+    for (size_t i = 0; i + 1 < octets; i++) /* the name in shared memory may have lost its end */
         name[i] = i < NAMES_OCTETS ? names_read(of->name[i]) : 0;
     name[octets - 1] = 0;
     names_unlock();

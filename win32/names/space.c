@@ -24,7 +24,7 @@ struct names_self names_self = { .slot = -1, .fd = -1, .voice = -1 };
 
 static struct lock lock = LOCK_INIT(LOCK_WIN_NAMES, "names");
 FORK_ROW(.place = LOCK_WIN_NAMES, .lock = &lock);
-static unsigned long name_space; /* of process numbers; they mean nothing in another */
+static unsigned long name_space; /* the PID namespace, in which process numbers have a meaning */
 
 static bool fail(int error)
 {
@@ -92,7 +92,7 @@ static int make(int fd, struct names_space **space)
     return 0;
 }
 
-/* Under the local lock. The descriptor is never closed: that would drop the process's locks. */
+/* Maps the shared memory. The caller holds `lock`. The file stays open: a close would drop its locks. */
 static int map_locked(void)
 {
     struct names_space *space = MAP_FAILED;
@@ -110,7 +110,7 @@ static int map_locked(void)
         return errno;
     name_space = (unsigned long)status.st_ino;
     if (!names_directory(path))
-        return errno == EACCES ? EPERM : errno; /* which has been said */
+        return errno == EACCES ? EPERM : errno; /* names_directory has logged EACCES already */
     snprintf(file, sizeof(file), "%s/objects." SPACE, path, SPACE_ARGUMENTS);
     fd = names_file(AT_FDCWD, file, O_RDWR | O_CREAT);
     if (fd < 0)

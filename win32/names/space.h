@@ -12,12 +12,12 @@ enum {
     NAMES_PROCESSES = 1024,
     NAMES_OBJECTS = 4096,
     NAMES_WAITS = 512,
-    NAMES_OCTETS = 264, /* of a name, with its end and what tells Local from Global */
+    NAMES_OCTETS = 264, /* the longest name, its end, and what tells Local from Global */
 };
 
 /* What a step changes of an object. */
 struct names_state {
-    int32_t count;    /* as in names_new */
+    int32_t count;    /* names_new.count, as it is now */
     uint32_t process; /* a mutex's owner: its slot + 1, and its thread; 0: none */
     uint32_t owner;
     uint32_t abandoned;
@@ -36,7 +36,7 @@ struct names_wait {
     uint32_t owner;
     int32_t result; /* -1: it goes on */
     uint32_t abandoned, all;
-    uint32_t count; /* of objects; 0: it was withdrawn */
+    uint32_t count; /* how many objects it is for; 0: it was withdrawn */
     uint64_t turn;  /* the oldest comes first */
     uint16_t objects[MAXIMUM_WAIT_OBJECTS], indexes[MAXIMUM_WAIT_OBJECTS];
 };
@@ -61,7 +61,7 @@ struct names_space {
     uint32_t size;
     pthread_mutex_t lock;
     uint64_t turn;
-    uint32_t top; /* of the objects: from it on all are free */
+    uint32_t top; /* an index into objects: from it on all are free */
     struct names_journal journal;
     struct names_process processes[NAMES_PROCESSES];
     struct names_wait waits[NAMES_WAITS];

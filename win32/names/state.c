@@ -91,7 +91,7 @@ bool names_is_there(int object, uint32_t owner)
     return allows(object_at(object), self.slot, owner);
 }
 
-/* Of a count, which may be anything. */
+/* Adds without overflow as C has it: another process may have written any count. */
 static int32_t sum(int32_t count, int32_t more)
 {
     return (int32_t)((uint32_t)count + (uint32_t)more);
@@ -129,7 +129,7 @@ struct pending {
     uint32_t owner;
     bool all;
     uint64_t turn;
-    int result; /* if it takes the object */
+    int result; /* the wait's result, if it takes the object */
 };
 
 /* The oldest pending wait for the object that began after a turn. */

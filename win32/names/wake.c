@@ -117,7 +117,7 @@ bool names_listen(void)
     if (ear)
         return true;
     address = address_of(self.slot);
-    unlink(address.sun_path); /* of a process that was killed */
+    unlink(address.sun_path); /* a killed process may have left it */
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
                        chmod(address.sun_path, 0600))) { /* whatever the umask */

@@ -94,7 +94,7 @@ static void remove_stale(int directory)
     closedir(entries);
 }
 
-/* Under the directory's lock. */
+/* The caller holds the directory's lock. */
 static int listen_locked(void)
 {
     struct sockaddr_un address;
@@ -102,7 +102,7 @@ static int listen_locked(void)
 
     if (!parcel_address((unsigned)getpid(), &address))
         return -1;
-    unlink(address.sun_path); /* of a process that had the number before */
+    unlink(address.sun_path); /* an earlier process of this number may have left it */
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;

@@ -132,7 +132,7 @@ static int connect_to(struct win_process *process)
         if (win_process_has_ended(process))
             return -ESRCH;
         if (!error)
-            error = ECONNREFUSED; /* by the process that matters */
+            error = ECONNREFUSED; /* another process of this number listens there */
         if (error != ENOENT && error != ECONNREFUSED && error != EINTR)
             return -error;
         if (error != EINTR && !is_young(process))
@@ -155,7 +155,7 @@ static int await(int fd, struct win_process *process, struct parcel_answer *answ
             break;
     late = !(ready[0].revents & POLLIN);
     if (late)
-        (shutdown)(fd, SHUT_RD); /* no late answer: that process then closes what it made */
+        (shutdown)(fd, SHUT_RD); /* a later answer fails, and that process closes what it made */
     error = parcel_receive(fd, answer, sizeof(*answer), with);
     return late && error == -ECONNRESET ? -EAGAIN : error;
 }

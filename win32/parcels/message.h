@@ -25,14 +25,14 @@ enum parcel_asks {
 struct parcel_request {
     uint32_t magic, asks;
     uint32_t inherit;    /* the handle made may be inherited */
-    uint32_t then_close; /* of TAKE and COPY: handle is closed, also if they fail */
+    uint32_t then_close; /* TAKE and COPY close handle, also if they fail */
     uint64_t handle;
     struct win_parcel parcel;
 };
 
 struct parcel_answer {
     uint32_t magic, error; /* a Win32 error */
-    uint64_t handle;       /* that was made */
+    uint64_t handle;       /* the new handle */
     struct win_parcel parcel;
 };
 

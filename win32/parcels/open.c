@@ -98,7 +98,7 @@ static HANDLE open_socket(int fd)
     if (win_descriptor_handle((uintptr_t)fd))
         return (HANDLE)(uintptr_t)(unsigned)fd;
     close(fd);
-    SetLastError(ERROR_INVALID_PARAMETER); /* it is none */
+    SetLastError(ERROR_INVALID_PARAMETER); /* the descriptor is no socket */
     return NULL;
 }
 

@@ -22,16 +22,16 @@
 #include <unistd.h>
 
 enum {
-    GUESTS = 32,     /* at once; others wait in the listener's queue */
-    ASK_MS = 2000,   /* until a guest has asked: it does so at once */
-    KEEP_MS = 20000, /* until it has opened what it was given: longer than it waits itself */
-    SHORT_MS = 100,  /* until the next try, without a descriptor */
+    GUESTS = 32,     /* guests at a time; others wait in the listener's queue */
+    ASK_MS = 2000,   /* the longest time for a guest to ask, which it does at once */
+    KEEP_MS = 20000, /* the longest time for it to open what it was given: it waits less itself */
+    SHORT_MS = 100,  /* the time to the next accept after a shortage of descriptors */
 };
 
 /* A process that sends a request. */
 struct guest {
     int fd;                  /* -1: none */
-    struct win_object *kept; /* once it has its answer */
+    struct win_object *kept; /* what it was given, until it has opened that; NULL: nothing yet */
     uint64_t until_ms;
 };
 

@@ -9,7 +9,7 @@
 
 struct parcel_work {
     struct parcel_answer answer;
-    int fd;                  /* to be sent with the answer, and closed then; -1: none */
+    int fd;                  /* the caller sends it with the answer, then closes it; -1: none */
     struct win_object *kept; /* referenced, until the other process has opened it; NULL: none */
 };
 
