@@ -19,7 +19,7 @@ static bool allows(const struct pipe_about *about, const struct win_pipe *like)
            (!like->writes || (about->access & PIPE_ACCESS_INBOUND));
 }
 
-/* A Win32 error; on success the handle. */
+/* Connects to an instance. Returns a Win32 error; handle out: on success. */
 static DWORD open_client(const char *name, struct win_pipe *like, bool inherit, HANDLE *handle)
 {
     DWORD error = pipe_place_find(name, &like->place);

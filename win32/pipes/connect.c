@@ -156,7 +156,7 @@ void pipe_disconnect_locked(struct win_pipe *pipe, LONG status)
     lock_assert_held(&pipe->lock);
     if (pipe->state == PIPE_LISTENS)
         pipe_place_stop(&pipe->place, pipe->channel->source.fd);
-    pipe_place_disconnect(&pipe->place); /* before the client sees the end */
+    pipe_place_disconnect(&pipe->place); /* the client reads this once it sees the end */
     pipe->state = PIPE_IS_DISCONNECTED;
     pipe_channel_drop_locked(pipe);
     pipe_forget_messages(pipe);

@@ -93,7 +93,7 @@ int pipe_place_listen(struct pipe_place *place)
     return error;
 }
 
-/* From the shutdown on the kernel refuses connections; a queued one can still be accepted. */
+/* The kernel refuses connections after the shutdown; the server can still accept a queued one. */
 void pipe_place_stop(struct pipe_place *place, int listener)
 {
     char file[PIPE_FILE];
@@ -122,7 +122,7 @@ static int connect_slot(struct pipe_place *place, int fd, int number)
     return 0;
 }
 
-/* Of the instances that may listen, and have not been tried, the one that began first; -1: there is none. */
+/* The instance that has listened for the longest time among those not tried yet; -1: there is none. */
 static int next_slot(const struct pipe_about *about, const bool tried[PIPE_INSTANCES])
 {
     const uint32_t now = atomic_load(&about->last);

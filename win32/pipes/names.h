@@ -10,7 +10,7 @@
 /* The part of a path behind \\.\pipe\; NULL: it is no pipe's. */
 const char *pipe_name_of(LPCSTR path);
 
-/* Opens the client's end of a pipe. access and flags: as of CreateFile. A Win32 error. */
+/* Opens the client's end of a pipe. access and flags: CreateFile's. Returns a Win32 error. */
 DWORD pipe_client(const char *name, DWORD access, DWORD flags, bool inherit, HANDLE *handle);
 
 #endif

@@ -32,14 +32,14 @@ enum pipe_kind { PIPE_CONNECT, PIPE_READ, PIPE_WRITE, PIPE_TRANSACT, PIPE_FLUSH 
 
 struct pipe_request {
     struct win_request base;
-    struct list_node queued; /* in receives, or in sends; a transaction in one after the other */
+    struct list_node queued; /* receives or sends; a transaction is in sends, then in receives */
     enum pipe_kind kind;
-    const char *out; /* of the program; written */
+    const char *out; /* the program's memory, which is written to the pipe */
     size_t out_bytes, sent;
-    char *in; /* of the program; read into */
+    char *in; /* the program's memory, which the pipe is read into */
     size_t in_bytes, got;
     bool waited;    /* has been in a queue */
-    OVERLAPPED own; /* of a call that waits, without the program's */
+    OVERLAPPED own; /* used by a call that waits and has none of the program's */
 };
 
 /* A message that has been taken off the socket, but not read to its end. */
@@ -71,11 +71,11 @@ struct win_pipe {
     bool closed;
     bool message_reads, at_once;      /* PIPE_READMODE_MESSAGE, PIPE_NOWAIT */
     struct pipe_channel *channel;     /* listens, or is connected; NULL: disconnected */
-    bool readable, writable, hung;    /* as far as known */
+    bool readable, writable, hung;    /* the last known state */
     bool reset;                       /* the other end was closed with something unread */
     struct list_head receives, sends; /* PIPE_CONNECT in receives */
     struct list_head messages;
-    size_t message_count, message_bytes; /* in messages; unread */
+    size_t message_count, message_bytes; /* how many are in messages; their unread octets */
 };
 
 extern const struct win_file_ops pipe_file_ops;

@@ -80,10 +80,10 @@ void pipe_place_file(int slot, uint32_t turn, char file[PIPE_FILE])
 
 bool pipe_place_any_held(int about)
 {
-    return held(about, 0, PIPE_INSTANCES) != 0; /* who cannot know lets it be */
+    return held(about, 0, PIPE_INSTANCES) != 0; /* an error counts as held: nothing is removed */
 }
 
-/* 0 or an errno. */
+/* flock that a signal does not end. Returns 0 or an errno. */
 static int flock_wait(int fd, int operation)
 {
     int error;
@@ -221,7 +221,7 @@ static DWORD take_slot(struct pipe_place *place)
     return ERROR_PIPE_BUSY;
 }
 
-/* Under the folder's lock. A Win32 error. */
+/* Takes a slot, and begins the pipe if there is no instance. The caller holds the flock of "about". A Win32 error. */
 static DWORD make_locked(struct pipe_place *place, const struct pipe_about *wanted, bool first)
 {
     const int there = held(place->fd, 0, PIPE_INSTANCES);

@@ -42,9 +42,9 @@ struct pipe_place {
     struct pipe_about *about;
     int folder, fd;
     int slot;
-    uint32_t turn; /* of the slot: when this connection was made, or is to be */
+    uint32_t turn; /* the slot's turn in which this connection was made, or will be */
     bool client;
-    char *path; /* of the folder */
+    char *path; /* the folder's */
 };
 
 /*
@@ -66,7 +66,7 @@ DWORD pipe_place_find(const char *name, struct pipe_place *place);
 
 /* Closes the place of either end; frees an instance's number. */
 void pipe_place_close(struct pipe_place *place);
-/* The same in the child of a fork: the parent keeps what it has. */
+/* Closes this process's view alone: an instance keeps its number and files, which the parent of a fork has. */
 void pipe_place_forget(struct pipe_place *place);
 
 /* The name of a socket in the folder. */

@@ -186,7 +186,7 @@ static LONG at_once(const struct pipe_request *request)
     switch (request->kind) {
     case PIPE_CONNECT: return STATUS_PIPE_LISTENING;
     case PIPE_READ: return STATUS_PIPE_EMPTY;
-    case PIPE_WRITE: return STATUS_SUCCESS; /* for the octets that fitted */
+    case PIPE_WRITE: return STATUS_SUCCESS; /* the result counts the octets that fitted */
     default: return PIPE_PENDING;
     }
 }

@@ -63,7 +63,7 @@ BOOL WINAPI SetEnvironmentVariableA(LPCSTR name, LPCSTR value)
  */
 LPCH WINAPI GetEnvironmentStringsA(void)
 {
-    size_t size = 2; /* without variables it ends with two zeros, too */
+    size_t size = 2; /* a block without variables has two zeros, too */
     char *block, *to;
 
     for (char **variable = environ; variable && *variable; variable++)

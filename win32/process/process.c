@@ -20,7 +20,7 @@
 /* What the reactor waits for; it owns the pidfd. */
 struct process_watch {
     struct reactor_source source; /* first; its descriptor is the pidfd */
-    HANDLE process;               /* by name (handle.h) */
+    HANDLE process;               /* the process's win_object_name */
 };
 
 struct win_process {
@@ -33,7 +33,7 @@ struct win_process {
     int gate;                       /* where it waits to begin, or -1 */
     uint64_t begun_ms;              /* when it was let in, or 0 */
     bool asked;                     /* the kernel was asked; it reports the end of a process once */
-    struct win_process_times times; /* of one that has ended, if ended is not 0 */
+    struct win_process_times times; /* read once it has ended; times.ended 0: not known */
 };
 
 static void (*_Atomic opened)(void);
@@ -52,7 +52,7 @@ static void collect(struct win_process *process)
     struct win_exit end;
 
     lock_acquire(&ends_lock);
-    /* Before it is reaped; of a process that another one has reaped the number may be used again. */
+    /* This comes before it is reaped: afterwards the kernel may give its number to another process. */
     if (!process->asked && !win_process_read_times(process->id, &process->times))
         process->times.ended = 0;
     if (!process->asked && win_exit_fetch(process->watch->source.fd, process->started, &end)) {
@@ -100,7 +100,7 @@ static void watch_ready(struct reactor_source *source, uint32_t events, enum rea
     close_gate(process);
     win_waitable_set(&process->waitable);
     if (process->started)
-        win_object_unref(&process->waitable.object); /* not the last: the next call drops that */
+        win_object_unref(&process->waitable.object); /* the next call drops the last reference */
     win_object_unref(&process->waitable.object);
 }
 
@@ -169,7 +169,7 @@ static DWORD process_carry(struct win_object *object, struct win_parcel *parcel)
 static DWORD exec_error(int error)
 {
     switch (error) {
-    case ENOENT: return ERROR_FILE_NOT_FOUND; /* it is gone since */
+    case ENOENT: return ERROR_FILE_NOT_FOUND; /* the file was removed meanwhile */
     case ENOTDIR:
     case ELOOP: return ERROR_PATH_NOT_FOUND;
     case EACCES:

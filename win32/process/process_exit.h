@@ -9,7 +9,7 @@
 
 struct win_exit {
     DWORD code;
-    bool killed; /* by SIGKILL */
+    bool killed; /* SIGKILL ended it */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In 100 ns: since 1601, and of processors. */
+/* Units of 100 ns: begun and ended since 1601, kernel and user of processor time. */
 struct win_process_times {
     uint64_t begun, ended, kernel, user;
 };

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NEVER_BEGAN = 127 }; /* as a shell reports a program that it could not start */
+enum { NEVER_BEGAN = 127 }; /* a shell's status for a program that it could not start */
 
 /* Over a gate's life with both ends in this process: another copy would keep it from showing that one is closed. */
 static struct lock gate_lock = LOCK_INIT(LOCK_WIN_INHERIT, "gates of suspended processes");
@@ -34,12 +34,12 @@ struct entry {
 };
 
 /*
- * From here on what the copy does: system calls alone, since other threads may have held any lock of the C library.
- * Those on descriptors are made by number: the thread sanitizer, in front of the functions, takes the copy's
- * descriptors for the caller's.
+ * The functions from here on run in the copy. They make system calls alone, since other threads may have held any lock
+ * of the C library. They make those on descriptors by number: the thread sanitizer intercepts the C functions, and
+ * takes the copy's descriptors for the caller's.
  */
 
-/* As exec does it: a handler of the program's is none of the copy's. SIGPIPE may be ignored because of WSAStartup. */
+/* Resets handlers of the program's to the default, as exec does; SIGPIPE, too, which WSAStartup may have ignored. */
 static void signals_as_usual(void)
 {
     const struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -86,7 +86,7 @@ static void close_what_is_not_inherited(int gate)
     syscall(SYS_close, folder);
 }
 
-/* An errno. */
+/* Gives the copy its signals, process group, descriptors and folder. Returns 0 or an errno. */
 static int prepare(const struct win_suspended_start *start, int gate)
 {
     signals_as_usual();

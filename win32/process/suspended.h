@@ -19,7 +19,7 @@ struct win_suspended_start {
     const char *path;
     const char *folder; /* NULL: the caller's */
     char **arguments, **variables;
-    const struct win_moved *moved; /* in this order */
+    const struct win_moved *moved; /* the copy moves them in this order */
     size_t count;
     bool group; /* it has a process group of its own */
     pid_t pid;  /* out */

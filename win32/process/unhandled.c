@@ -103,7 +103,7 @@ static void describe(
         return;
     record->NumberParameters = 2;
     record->ExceptionInformation[0] = access_of(context, info);
-    /* Of an address that cannot be mapped the processor says nothing, and Windows -1. */
+    /* The processor does not report an address that cannot be mapped; Windows then has -1. */
     record->ExceptionInformation[1] =
         info->si_code == SI_KERNEL ? (ULONG_PTR)-1 : (ULONG_PTR)info->si_addr;
     if (record->ExceptionCode == EXCEPTION_IN_PAGE_ERROR)
@@ -111,7 +111,7 @@ static void describe(
             (ULONG_PTR)(LONG)STATUS_IO_DEVICE_ERROR;
 }
 
-/* In the handler of a fault that is nobody's. True: the program goes on where it was. */
+/* Asks the program's filter about a fault that no guard takes. True: the program goes on where it was. */
 static bool ask(int sig, siginfo_t *info, void *context)
 {
     LPTOP_LEVEL_EXCEPTION_FILTER filter = top_filter;
@@ -124,7 +124,7 @@ static bool ask(int sig, siginfo_t *info, void *context)
     return filter(&pointers) == EXCEPTION_CONTINUE_EXECUTION;
 }
 
-/* Of the faults that no guard looks at. */
+/* Handles the signals that no guard handles. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     if (info->si_code > 0 && ask(sig, info, context))

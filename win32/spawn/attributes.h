@@ -11,7 +11,7 @@ struct win_attribute {
     void *value; /* the program's, until the list is deleted */
 };
 
-/* As large as Windows': a program may know. */
+/* Its size is Windows', which a program may have built in. */
 struct _PROC_THREAD_ATTRIBUTE_LIST {
     DWORD mask, most, count, unused;
     DWORD_PTR none;

@@ -107,7 +107,10 @@ static char *runnable_in(const char *folder, size_t length, const char *name)
     return size > 0 && (size_t)size < sizeof(path) && runnable(path) ? strdup(path) : NULL;
 }
 
-/* Beside the calling program, in PATH; a folder that others may write to is not searched unasked. NULL: nowhere. */
+/*
+ * Searches for a program beside the calling one, then in PATH; in the present folder, which others may write to, only
+ * where PATH has it. NULL: it is nowhere.
+ */
 static char *search(const char *word)
 {
     const char *folders = getenv("PATH");

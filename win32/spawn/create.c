@@ -30,14 +30,14 @@
 
 /* What a start needs; cleared first, freed by start_free. */
 struct start {
-    char *path;       /* of the program */
-    char **arguments; /* and the memory of their text */
+    char *path;       /* the program's */
+    char **arguments; /* one block with their text */
     char **variables; /* NULL: the caller's */
     char *folder;     /* NULL: the caller's */
     int standard[3];  /* descriptors above 2, or -1 */
     bool redirected;
-    DWORD flags; /* of CreateProcess */
-    char *text;  /* of the STARTUPINFO */
+    DWORD flags; /* CreateProcess's */
+    char *text;  /* the STARTUPINFO, as win_startup_text writes it */
     int gate;    /* out: of a suspended process, or -1 */
     struct win_inheritance inheritance;
 };
@@ -168,7 +168,8 @@ static int spawn_here(void *argument)
 
 static int add_action(void *actions, int from, int to)
 {
-    return posix_spawn_file_actions_adddup2(actions, from, to); /* the same number: kept */
+    /* If both are the same number, this clears FD_CLOEXEC. */
+    return posix_spawn_file_actions_adddup2(actions, from, to);
 }
 
 /* Calls move for each descriptor that the process has. An errno. */
@@ -239,7 +240,7 @@ static int add_move(void *argument, int from, int to)
     return 0;
 }
 
-/* An errno. */
+/* Starts a suspended process. Returns 0 or an errno. */
 static int spawn_suspended(struct start *start, char **variables, pid_t *pid)
 {
     struct moves moves = { 0 };
@@ -263,7 +264,7 @@ static int spawn_suspended(struct start *start, char **variables, pid_t *pid)
     return error;
 }
 
-/* An errno. */
+/* Starts the process. Returns 0 or an errno. */
 static int spawn(struct start *start, pid_t *pid)
 {
     char **variables = win_inherit_environment(
@@ -300,7 +301,7 @@ static bool open_handles(pid_t pid, int gate, PROCESS_INFORMATION *information)
         close(gate);
     if (process) {
         DWORD error = GetLastError();
-        CloseHandle(process); /* which reaps it */
+        CloseHandle(process); /* this reaps it */
         SetLastError(error);
     } else
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -16,7 +16,7 @@ static void ended(void)
 {
     win_pool_forked();
     names_forked();
-    win_parcels_forked(); /* which drops references, as the next does */
+    win_parcels_forked(); /* this and the next drop references, which need what is reset above */
     win_inherit_forked();
 }
 

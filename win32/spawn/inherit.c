@@ -46,7 +46,7 @@ static void keeper_free(struct reactor_source *source)
 /* Gives up the objects, and the caller's reference. */
 static void keeper_end(struct win_keeper *keeper)
 {
-    reactor_remove(&keeper->source); /* before the close, which another thread would notice */
+    reactor_remove(&keeper->source); /* first: the close would wake another thread for it */
     lock_acquire(&lock);
     list_del(&keeper->link);
     if (keeper->other >= 0)
@@ -244,7 +244,7 @@ static DWORD write_file(struct win_inheritance *in)
     const struct win_inherit_head head = { WIN_INHERIT_MAGIC, in->count,
         in->keeper ? in->keeper->other : -1, sizeof(*in->handles) };
     const size_t octets = in->count * sizeof(*in->handles);
-    struct held_signal sigxfsz; /* of a limit for files: RLIMIT_FSIZE */
+    struct held_signal sigxfsz; /* RLIMIT_FSIZE raises it */
     bool written;
 
     if ((in->file = descriptor_raise(memfd_create("inherited", MFD_CLOEXEC))) < 0)

@@ -26,7 +26,7 @@ enum { WIN_INHERIT_MAGIC = 0x68697731, WIN_INHERIT_MOST = 4096 };
 struct win_inherit_head {
     uint32_t magic, count;
     int32_t hold;    /* the new process's end of the pipe; -1: none */
-    uint32_t octets; /* of a handle's entry */
+    uint32_t octets; /* the size of a handle's entry */
 };
 
 struct win_inherit_handle {
@@ -37,11 +37,11 @@ struct win_inherit_handle {
 
 struct win_inheritance {
     struct win_inherit_handle *handles;
-    struct win_object **objects; /* of the handles, referenced; NULL: the keeper has it */
+    struct win_object **objects; /* the handles' objects, referenced; NULL: the keeper has it */
     uint32_t count;
     int file; /* the memory file */
-    struct win_keeper
-        *keeper; /* of what lives by its name, until the process has started; NULL: nothing does */
+    /* has the objects that live by their names, until the process has started; NULL: there are none */
+    struct win_keeper *keeper;
     char **variables, *started;
     char variable[sizeof(WIN_INHERITED) + 16];
 };

@@ -20,7 +20,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* In the order in which Windows looks for them among the flags of CreateProcess. */
+/* CreateProcess takes the first of these that its flags have, as on Windows. */
 static const struct {
     DWORD priority_class;
     int nice;
@@ -66,7 +66,7 @@ static DWORD read_nice(int id, int *nice)
 {
     errno = 0;
     *nice = getpriority(PRIO_PROCESS, (id_t)id);
-    return errno ? ERROR_ACCESS_DENIED : ERROR_SUCCESS; /* it has ended */
+    return errno ? ERROR_ACCESS_DENIED : ERROR_SUCCESS; /* getpriority fails if the thread ended */
 }
 
 /* The threads that one change has reached. */
@@ -241,7 +241,7 @@ static void *start_at_nice(void *argument)
 {
     struct start *start = argument;
 
-    /* Of a thread of its own, so that nobody has to raise the caller's again. */
+    /* This thread has the nice value for the new process: the caller, unprivileged, could not raise its own again. */
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), start->nice) && start->exactly)
         start->error = EACCES;
     else

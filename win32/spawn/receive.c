@@ -28,7 +28,7 @@ static void receive(const struct win_inherit_handle *all, uint32_t index)
     struct win_object *object;
     HANDLE handle;
 
-    if (!entry->value) { /* its number was in use */
+    if (!entry->value) { /* the handle's number was in use */
         if (entry->parcel.fd >= 0)
             close(entry->parcel.fd);
         return;

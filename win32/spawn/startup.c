@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the process; written while the library is loaded. All zero: CreateProcess of this library has not started it. */
+/* This process's, written while the library is loaded. All zero: CreateProcess of this library has not started it. */
 static STARTUPINFOA received;
 
 static struct once path_once = ONCE_INIT;
