@@ -22,7 +22,7 @@ struct list {
     ULONG family, flags;
 };
 
-/* Zeroed room for octets. */
+/* Returns zeroed room for octets: in the caller's buffer, or, where that is full, in `nowhere`. */
 static void *take(struct list *list, size_t octets)
 {
     const size_t at = list->used;

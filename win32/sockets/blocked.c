@@ -17,7 +17,7 @@
 
 enum { CHUNK = 1024, CHUNKS = WIN_DESCRIPTORS / CHUNK };
 
-/* In a word of calls: how many there are, and what is known of the socket. */
+/* Bits of entry.calls: how many calls there are, and what is known of the socket. */
 #define CLOSING  0x80000000u
 #define SHARED   0x40000000u
 #define SELECTED 0x20000000u
@@ -25,14 +25,14 @@ enum { CHUNK = 1024, CHUNKS = WIN_DESCRIPTORS / CHUNK };
 #define CALLS    0x0fffffffu
 
 /*
- * In ms: how long a close of the number's last socket is waited for. One that takes longer lingers (SO_LINGER), when
- * the number is free already.
+ * Milliseconds that a call waits for the close of its number's previous socket. A close that takes longer lingers
+ * (SO_LINGER), and the kernel has freed the number by then.
  */
 enum { PATIENCE = 20 };
 
 struct entry {
     _Atomic uint32_t calls;     /* futex word */
-    _Atomic uint32_t connected; /* when, in seconds of the monotonic clock */
+    _Atomic uint32_t connected; /* when it was connected, in seconds of the monotonic clock */
 };
 
 static struct entry *_Atomic chunks[CHUNKS]; /* never freed */
@@ -111,7 +111,7 @@ void win_blocked_select(int fd)
 /* Shuts down again and again: a call may have begun that has not reached the kernel yet. */
 static void end_calls(int fd, _Atomic uint32_t *calls)
 {
-    enum { TRIES = 1000 }; /* of 1 ms: some calls (connect of AF_UNIX) notice no shutdown */
+    enum { TRIES = 1000 }; /* 1 ms each; some calls (connect of AF_UNIX) notice no shutdown */
     uint32_t now;
 
     for (int i = 0; i < TRIES && ((now = atomic_load(calls)) & CALLS); i++) {

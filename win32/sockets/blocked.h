@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call on a descriptor begins and ends. The former returns what the latter takes; NULL: the call is not known. */
+/* A call on a descriptor begins. Returns what win_blocked_end takes; NULL: the call is not known. */
 _Atomic uint32_t *win_blocked_begin(int fd);
-/* What the former has returned. */
+/* Returns what win_blocked_begin returned for the descriptor. */
 _Atomic uint32_t *win_blocked_calls(int fd);
-/* Returns whether the socket is being closed. */
+/* The call ends. Returns whether the socket is being closed. */
 bool win_blocked_end(_Atomic uint32_t *calls);
 /*
- * Between the two: whether the socket is being closed; whether it has been given to WSAEventSelect, which wants to know
- * of its calls.
+ * Called while a call goes on: whether the socket is being closed; whether it has been given to WSAEventSelect, which
+ * wants to know of its calls.
  */
 bool win_blocked_is_closing(const _Atomic uint32_t *calls);
 bool win_blocked_selected(const _Atomic uint32_t *calls);

@@ -34,7 +34,7 @@ static bool has_option(int fd, int option, int *value)
     return !(getsockopt)(fd, SOL_SOCKET, option, value, &length);
 }
 
-/* Of a call that transfers nothing. error: instead of Linux' EINVAL, where Windows has another; 0: the same */
+/* Sets the error of a call that transfers nothing. error: Windows' error where Linux has EINVAL; 0: WSAEINVAL. */
 static int ended(int result, DWORD error)
 {
     if (result < 0)
@@ -43,7 +43,7 @@ static int ended(int result, DWORD error)
     return result;
 }
 
-/* Of one that sends or receives; event: the network event that it enables again. Closing the socket ends it. */
+/* Ends a call that sends or receives; event: the network event that it enables. WSAEINTR: the socket was closed. */
 static ssize_t transferred(int fd, _Atomic uint32_t *calls, ssize_t result, LONG event)
 {
     const int error = errno;
@@ -204,7 +204,7 @@ int wincompat_connect(int fd, const struct sockaddr *address, socklen_t length)
     while (result && errno == ECONNABORTED && tries++ == 0);
     error = errno;
     if (!result || error == EINPROGRESS)
-        win_blocked_connected(fd, true); /* or soon: the time of one that goes on */
+        win_blocked_connected(fd, true); /* a connect that goes on counts from now, too */
     if (selected)
         win_network_events_called(fd, 0, 0);
     if (win_blocked_end(calls) && result)

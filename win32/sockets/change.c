@@ -28,7 +28,7 @@
 
 struct change {
     struct win_request request; /* first */
-    struct list_node link;      /* in the list, if it is for addresses */
+    struct list_node link;      /* `waiting`, if it is for addresses */
 };
 
 static struct list_head waiting = { { &waiting.n, &waiting.n } };

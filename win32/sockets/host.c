@@ -132,7 +132,7 @@ struct hostent *wincompat_gethostbyname(const char *name)
     return look_up(&(struct question){ .name = name });
 }
 
-/* gethostbyaddr - the name of an address; as gethostbyname, and WSAEFAULT (address, bytes), WSAEAFNOSUPPORT. */
+/* gethostbyaddr - the name of an address. Errors: gethostbyname's; WSAEFAULT (address, bytes), WSAEAFNOSUPPORT. */
 struct hostent *wincompat_gethostbyaddr(const void *address, socklen_t bytes, int family)
 {
     const socklen_t needed = family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;

@@ -49,8 +49,8 @@ static int routing_query(const struct sockaddr *remote, DWORD bytes, struct answ
     if (bytes < address_size(remote->sa_family))
         return win_winsock_fail(WSAEFAULT);
     memcpy(&to, remote, address_size(remote->sa_family));
-    to.v4.sin_port =
-        htons(9); /* at the same offset in both families; connect refuses port 0 for some */
+    /* The port has the same offset in both families; connect refuses port 0 for some addresses. */
+    to.v4.sin_port = htons(9);
     if ((fd = socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)) < 0)
         return win_winsock_fail_errno();
     result =

@@ -97,7 +97,7 @@ LONG NTAPI RtlIpv4StringToAddressA(PCSTR text, BOOLEAN strict, PCSTR *end, struc
 }
 
 /*
- * RtlIpv4StringToAddressExA, RtlIpv4StringToAddressExW - the same of a whole text, "ADDRESS:PORT".
+ * RtlIpv4StringToAddressExA, RtlIpv4StringToAddressExW - the address and the port of a whole text, "ADDRESS:PORT".
  * port     out: in network order; 0 where :PORT is missing
  * Returns  STATUS_SUCCESS, or STATUS_INVALID_PARAMETER (no such address, something behind it, a NULL pointer).
  * Source: RtlIpv4StringToAddressExW function (ip2string.h).
@@ -147,7 +147,7 @@ LONG win_ip_text_out(const char *whole, size_t whole_length, PSTR text, PULONG l
 }
 
 /*
- * RtlIpv4AddressToStringExA, RtlIpv4AddressToStringExW - the same with a port that is not 0.
+ * RtlIpv4AddressToStringExA, RtlIpv4AddressToStringExW - an address as text, with its port if that is not 0.
  * port     in: in network order
  * length   in: characters of text; out: characters used, or needed, with the end
  * Returns  STATUS_SUCCESS, or STATUS_INVALID_PARAMETER (too little room, a NULL pointer).

@@ -105,7 +105,7 @@ LONG NTAPI RtlIpv6StringToAddressA(PCSTR text, PCSTR *end, struct in6_addr *addr
 }
 
 /*
- * RtlIpv6StringToAddressExA, RtlIpv6StringToAddressExW - the same of a whole text, "[ADDRESS%SCOPE]:PORT".
+ * RtlIpv6StringToAddressExA, RtlIpv6StringToAddressExW - the parts of a whole text, "[ADDRESS%SCOPE]:PORT".
  * text   the brackets only with a port, or without one; %SCOPE, a decimal number, may be missing
  * scope  out: 0 where it is missing
  * port   out: in network order; 0 where it is missing
@@ -212,7 +212,7 @@ PSTR NTAPI RtlIpv6AddressToStringA(const struct in6_addr *address, PSTR text)
 }
 
 /*
- * RtlIpv6AddressToStringExA, RtlIpv6AddressToStringExW - the same with a scope and a port that are not 0.
+ * RtlIpv6AddressToStringExA, RtlIpv6AddressToStringExW - an address as text, with its scope and port if not 0.
  * port     in: in network order
  * length   in: characters of text; out: characters used, or needed, with the end
  * Returns  STATUS_SUCCESS, or STATUS_INVALID_PARAMETER (too little room, a NULL pointer).

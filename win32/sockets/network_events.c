@@ -38,7 +38,7 @@ static LONG of_connection(const struct win_socket *socket, short ready, int *err
         errors[FD_CLOSE_BIT] = WSAECONNRESET;
         events |= FD_CLOSE;
     } else if ((ready & (POLLRDHUP | POLLHUP)) && !data) {
-        events |= FD_CLOSE; /* after the last octet has been read */
+        events |= FD_CLOSE; /* the program has read the last octet */
     }
     return events;
 }

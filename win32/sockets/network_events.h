@@ -9,7 +9,7 @@
 
 #include "win32/sockets/object.h"
 
-/* The reactor: the socket may be ready. */
+/* Called when the reactor finds that the socket may be ready. */
 void win_network_events_ready_locked(struct win_socket *socket);
 
 /* connect is about to be called on a selected socket: what it comes to is recorded. */

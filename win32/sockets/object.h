@@ -32,19 +32,19 @@
 
 struct win_socket;
 
-/* Of WSASend, WSARecv and their kind, ReadFile, WriteFile, ConnectEx. */
+/* A request of WSASend, WSARecv and their kind, ReadFile, WriteFile or ConnectEx. */
 struct win_socket_request {
     struct win_request base;
-    struct list_node queued; /* in receives or sends */
-    int flags;               /* of the call, as Linux has them */
+    struct list_node queued; /* receives or sends */
+    int flags;               /* the call's, with Linux' values */
     size_t total, done;
     unsigned count, next; /* parts; those before next are done */
     bool wants_flags;     /* WSARecv: the result's flags go into Offset */
     DWORD result_flags;
-    struct sockaddr *from; /* of the program; may be NULL */
+    struct sockaddr *from; /* the program's memory; may be NULL */
     INT *from_length;
-    WSAMSG *message; /* of the program: WSARecvMsg fills it; may be NULL */
-    void *control;   /* of the program: ancillary data, in or out; may be NULL */
+    WSAMSG *message; /* the program's, which WSARecvMsg fills in; may be NULL */
+    void *control;   /* the program's memory for ancillary data, in or out; may be NULL */
     size_t control_bytes;
     socklen_t to_length; /* 0: no address */
     struct sockaddr_storage to;
@@ -54,9 +54,9 @@ struct win_socket_request {
 /* AcceptEx; base.file is the listener's. */
 struct win_accept {
     struct win_request base;
-    struct list_node queued;   /* in accepts */
+    struct list_node queued;   /* accepts or receiving */
     struct win_socket *socket; /* a reference; becomes the connection */
-    bool nonblocking;          /* as it is to be */
+    bool nonblocking;          /* whether the connection will be */
     bool accepted;             /* waits for data; in no list that accepts more */
     char *buffer;
     DWORD data_bytes, local_bytes, remote_bytes;
@@ -74,8 +74,8 @@ struct win_network {
 };
 
 struct win_socket {
-    struct win_file *file; /* whose room this is; its references are the socket's */
-    HANDLE handle;         /* of the file */
+    struct win_file *file; /* this struct is its room; its references are the socket's */
+    HANDLE handle;         /* the file's */
     int fd;
     bool lost; /* the program closed the descriptor by close: the number is another file's */
     int family, type;
@@ -88,7 +88,7 @@ struct win_socket {
     struct lock lock; /* LOCK_WIN_SOCKET: all below */
     bool closed, added;
     uint32_t events;         /* asked for */
-    bool readable, writable; /* as far as known */
+    bool readable, writable; /* the last known state */
     bool whole_reads;        /* a short read is not "empty": end, error, urgent data, or no TCP */
     struct list_head receives, sends;
     struct win_socket_request
@@ -103,7 +103,7 @@ struct win_socket {
     atomic_bool listening;   /* AcceptEx has been called; read without the lock */
     atomic_bool blocked;     /* it blocked before that */
     bool accepts_closed;
-    bool acceptable; /* as far as known */
+    bool acceptable; /* the last known state */
     struct list_head accepts,
         receiving; /* AcceptEx without a connection; with one, but without its data */
     struct sockaddr_storage
@@ -116,7 +116,7 @@ struct win_socket {
  * WSAENOBUFS.
  */
 struct win_socket *win_socket_get(SOCKET socket);
-/* The same if there is one; NULL otherwise, without an error. */
+/* win_socket_get if the socket has an object already; else NULL, without an error. */
 struct win_socket *win_socket_find(SOCKET socket);
 struct win_socket *win_socket_ref(struct win_socket *socket);
 void win_socket_unref(struct win_socket *socket);
@@ -213,7 +213,7 @@ bool win_socket_again(const struct win_socket *socket, int error);
 
 /* What a request on the socket ends with for an errno. */
 LONG win_socket_status(const struct win_socket *socket, int error);
-/* The same for EPIPE: this end has shut down its sending, the connection is gone, or there has been none. */
+/* The status for EPIPE: this end has shut down its sending, the connection is gone, or there has been none. */
 LONG win_socket_sends_no_more(int fd);
 /* The Winsock error for a status. */
 DWORD win_winsock_error(LONG status);

@@ -38,7 +38,7 @@ typedef int get_function(int fd, const struct option *option, uint32_t *value);
 
 struct option {
     int level, name;
-    int linux_name;    /* of the same level */
+    int linux_name;    /* Linux' option, at the same level */
     uint8_t least;     /* octets that have to be there; of a BOOL one suffices */
     bool one;          /* a BOOL of which Windows stores and reads one octet, whatever the length */
     set_function *set; /* NULL: WSAENOPROTOOPT */

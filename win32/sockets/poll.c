@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    NORMAL = POLLIN | POLLRDNORM, /* on Windows the first has the second's bit, and POLLRDBAND's */
+    NORMAL = POLLIN | POLLRDNORM, /* Windows' POLLIN is POLLRDNORM and POLLRDBAND */
     URGENT = POLLIN | POLLRDBAND,
     WRITABLE = POLLOUT | POLLWRNORM,
     ASKED = NORMAL | URGENT | WRITABLE, /* Windows refuses what a program asks besides */
@@ -100,7 +100,7 @@ static int tell(struct polling *polling)
     return ready;
 }
 
-/* In ms, for one round: what Linux is not asked about is looked at again soon. */
+/* Milliseconds for one call of Linux' poll: few if it leaves out some events, which the next round asks for again. */
 static int round_ms(const struct polling *polling, INT timeout_ms, uint64_t deadline_ns)
 {
     enum { SOON = 10 };

@@ -10,7 +10,7 @@
 static const struct {
     int family, type, protocol;
     DWORD services, message_bytes, entry;
-    int offset; /* above the protocol, for which it stands, too */
+    int offset; /* iProtocolMaxOffset: the entry is for the numbers protocol to protocol + offset */
     const char *name;
 } protocols[] = {
 #define STREAM_SERVICES                                                                            \

@@ -15,7 +15,7 @@ static int option_of(int fd, int option)
     return getsockopt(fd, SOL_SOCKET, option, &value, &length) ? -1 : value;
 }
 
-/* Of a stream that does not listen and is not TCP. */
+/* The stage of a stream that does not listen and is not TCP. */
 static enum win_stage stage_by_peer(int fd)
 {
     struct sockaddr_storage peer;

@@ -9,7 +9,7 @@ enum win_stage {
     WIN_STAGE_NONE,  /* no socket */
     WIN_STAGE_FRESH, /* a stream that has not been connected; its connect may have failed */
     WIN_STAGE_CONNECTING,
-    WIN_STAGE_CONNECTED, /* or the connection has ended */
+    WIN_STAGE_CONNECTED, /* its connection may have ended */
     WIN_STAGE_LISTENING,
     WIN_STAGE_DATAGRAM, /* no stream */
 };

@@ -97,7 +97,7 @@ int win_winsock_error_of(int error)
 {
     switch (error) {
     case EINTR: return WSAEINTR;
-    case EBADF: return WSAENOTSOCK; /* as Windows says for any other number */
+    case EBADF: return WSAENOTSOCK; /* Windows' error for any number that is no socket */
     case EACCES:
     case EPERM: return WSAEACCES;
     case EFAULT: return WSAEFAULT;
@@ -141,7 +141,7 @@ int win_winsock_error_of(int error)
 
 int win_winsock_fail(DWORD error)
 {
-    errno = 0; /* so that WSAGetLastError returns this error and not an older one */
+    errno = 0; /* WSAGetLastError then returns this error, and not that of an older errno */
     SetLastError(error);
     return SOCKET_ERROR;
 }

@@ -15,7 +15,7 @@ int win_winsock_error_of(int error);
 /* Set the error of a Winsock function, the second one from errno. Return SOCKET_ERROR. */
 int win_winsock_fail(DWORD error);
 int win_winsock_fail_errno(void);
-/* The same for an errno of a call that was to send or receive. */
+/* Sets the error for the errno of a call that was to send or receive. Returns SOCKET_ERROR. */
 int win_winsock_fail_transfer(int fd, int error);
 
 #endif
