@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define SECOND_UNITS    10000000u            /* FILETIME counts 100 ns */
-#define UNIX_EPOCH      INT64_C(11644473600) /* in seconds from 1601, where FILETIME begins */
+#define UNIX_EPOCH      INT64_C(11644473600) /* seconds from 1601, where FILETIME begins */
 #define FILETIME_BEYOND UINT64_C(0x8000000000000000)
 
 static SYSTEMTIME date_of(const struct tm *tm, unsigned milliseconds)

@@ -26,7 +26,7 @@ struct unit {
 struct entries {
     void (*add)(struct entries *entries, const struct unit *unit);
     unsigned char *to;
-    DWORD room, used; /* in octets */
+    DWORD room, used; /* octets */
     LOGICAL_PROCESSOR_RELATIONSHIP wanted;
 };
 

@@ -61,7 +61,7 @@ static BOOL number_satisfies(const OSVERSIONINFOEXA *wanted, DWORD types, DWORDL
     for (size_t i = 0; i < ARRAYSIZE(digits); i++) {
         if (!(types & digits[i].type))
             continue;
-        if (!condition) /* that of the first digit is all the number's */
+        if (!condition) /* the first digit's condition counts for the whole number */
             condition = condition_of(conditions, digits[i].type);
         result = satisfies(digits[i].value, digits[i].wanted, condition);
         if (digits[i].value != digits[i].wanted)
@@ -88,7 +88,7 @@ BOOL WINAPI VerifyVersionInfoA(LPOSVERSIONINFOEXA wanted, DWORD types, DWORDLONG
     if (types & VER_PRODUCT_TYPE)
         result &= satisfies(
             WORKSTATION, wanted->wProductType, condition_of(conditions, VER_PRODUCT_TYPE));
-    if (types & VER_SUITENAME) /* there is none */
+    if (types & VER_SUITENAME) /* this system has no suite */
         result &= condition_of(conditions, VER_SUITENAME) == VER_AND && !wanted->wSuiteMask;
     if (types & VER_PLATFORMID)
         result &=

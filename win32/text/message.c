@@ -110,7 +110,7 @@ static void escape_put(struct message_lines *out, const char *text, DWORD flags)
     case 'n': message_lines_end(out, "\r\n"); break;
     case 'r': message_lines_end(out, "\r"); break;
     case 't':
-        if (flags & FORMAT_MESSAGE_MAX_WIDTH_MASK) /* as Wine has it */
+        if (flags & FORMAT_MESSAGE_MAX_WIDTH_MASK) /* Wine ends the line here, too */
             message_lines_end(out, "\r\n");
         else
             message_lines_put(out, "\t", 1);
@@ -201,7 +201,7 @@ char *win_message_build(
             ? (flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)) || !source
             : !(flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)))
         return fail(ERROR_INVALID_PARAMETER);
-    /* No module has messages of its own here: those of the system are all. */
+    /* Modules have no messages here, so FROM_HMODULE finds the system's, too. */
     if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !(source = text = system_text(id)))
         return NULL;
     result = build(flags, source, list, insert);

@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 struct message_lines {
-    size_t width; /* in characters; 0: lines end where the message says */
+    size_t width; /* characters of a line; 0: lines end where the message says */
     char *text;   /* UTF-8, for the caller to free; its end is not written */
     size_t length, room;
     bool failed;                   /* there was no memory */
     size_t column;                 /* characters of the present line */
-    bool has_space;                /* and it has spaces where it may end: */
-    size_t space_begin, space_end; /* its last ones */
+    bool has_space;                /* the present line has spaces, where it may end */
+    size_t space_begin, space_end; /* where its last spaces begin and end */
 };
 
 /* Octets that a line does not end within: a character, or an insert. */

@@ -71,7 +71,7 @@ RPC_STATUS UuidCreate(UUID *uuid)
     return RPC_S_OK;
 }
 
-/* CoCreateGuid - as UuidCreate. Returns S_OK, or E_INVALIDARG where guid is NULL. */
+/* CoCreateGuid - makes a GUID by UuidCreate. Returns S_OK, or E_INVALIDARG where guid is NULL. */
 HRESULT WINAPI CoCreateGuid(GUID *guid)
 {
     if (!guid)

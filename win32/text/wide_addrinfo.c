@@ -116,8 +116,7 @@ static bool put(PWCHAR to, DWORD room, const char *text)
 INT WSAAPI GetNameInfoW(const SOCKADDR *address, socklen_t address_length, PWCHAR node,
     DWORD node_room, PWCHAR service, DWORD service_room, INT flags)
 {
-    char host[1025],
-        name[64]; /* as long as Windows and Linux have them: NI_MAXHOST, and more than NI_MAXSERV */
+    char host[1025], name[64]; /* NI_MAXHOST of Windows and Linux, and more than their NI_MAXSERV */
     INT error = wincompat_getnameinfo(address, address_length, node && node_room ? host : NULL,
         node && node_room ? sizeof(host) : 0, service && service_room ? name : NULL,
         service && service_room ? sizeof(name) : 0, flags);
@@ -129,7 +128,7 @@ INT WSAAPI GetNameInfoW(const SOCKADDR *address, socklen_t address_length, PWCHA
                : fail(ERROR_INSUFFICIENT_BUFFER);
 }
 
-/* gai_strerrorW - as gai_strerrorA. */
+/* gai_strerrorW - the text of gai_strerrorA, in wide characters. */
 WCHAR *WSAAPI gai_strerrorW(int code)
 {
     static _Thread_local WCHAR text[GAI_STRERROR_BUFFER_SIZE + 1];

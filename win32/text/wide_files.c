@@ -225,8 +225,8 @@ BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTE
     if (startup) {
         startup_copy(narrow_startup.StartupInfo, *startup);
         if (flags & EXTENDED_STARTUPINFO_PRESENT) {
-            if (startup->cb < sizeof(STARTUPINFOEXW))
-                narrow_startup.StartupInfo.cb = sizeof(STARTUPINFOA); /* which is refused */
+            if (startup->cb < sizeof(STARTUPINFOEXW)) /* CreateProcessA refuses the size, too */
+                narrow_startup.StartupInfo.cb = sizeof(STARTUPINFOA);
             else
                 narrow_startup.lpAttributeList = ((LPSTARTUPINFOEXW)startup)->lpAttributeList;
         }

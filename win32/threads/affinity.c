@@ -90,7 +90,7 @@ DWORD_PTR WINAPI SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
     return change_run(thread, &change) ? change.before.Mask : 0;
 }
 
-/* SetThreadGroupAffinity - the same for any group. before: out, or NULL. */
+/* SetThreadGroupAffinity - SetThreadAffinityMask for any group. before: out, or NULL. */
 BOOL WINAPI SetThreadGroupAffinity(
     HANDLE thread, const GROUP_AFFINITY *affinity, PGROUP_AFFINITY before)
 {

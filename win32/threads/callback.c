@@ -15,7 +15,7 @@
 static struct lock callbacks_lock = LOCK_INIT(LOCK_WIN_FILE, "callbacks");
 FORK_ROW(.place = LOCK_WIN_FILE, .lock = &callbacks_lock);
 static struct once binding_once = ONCE_INIT;
-static PTP_IO binding; /* of all of them; the OVERLAPPED is the object */
+static PTP_IO binding; /* one for all callbacks; the OVERLAPPED of a packet is the callback */
 static _Thread_local struct win_callback *running;
 
 void win_callbacks_lock(void)

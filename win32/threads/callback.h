@@ -17,10 +17,10 @@
 struct win_callback;
 
 struct win_callback_ops {
-    struct win_object_type type; /* with win_callback_forked */
+    struct win_object_type type; /* its forked is win_callback_forked */
     struct reactor_source_ops
         source; /* free: win_callback_source_free; or none: it has no source */
-    /* On a thread of the pool, once for each win_callback_post_locked; several may run at once. */
+    /* A thread of the pool calls it, once for each win_callback_post_locked; several may run at once. */
     void (*call)(struct win_callback *callback);
     /* It is being closed, and `closed` is set: stops further posts. Under the lock; may post. */
     void (*stop_locked)(struct win_callback *callback);
@@ -36,12 +36,11 @@ struct win_callback {
     const struct win_callback_ops *ops;
     struct reactor_source source;
     struct win_packet packet;
-    struct win_callback
-        *owner;       /* of a timer: its queue, of which it is a user; referenced, or NULL */
-    unsigned pending; /* calls posted that have not begun */
-    unsigned calls;   /* calls posted that have not ended */
-    unsigned timers;  /* of a queue: those that are not over */
-    bool queued;      /* the packet is on its way to the pool */
+    struct win_callback *owner; /* a timer's queue, referenced, whose timers count it; else NULL */
+    unsigned pending;           /* calls posted that have not begun */
+    unsigned calls;             /* calls posted that have not ended */
+    unsigned timers;            /* a queue's timers that are not over */
+    bool queued;                /* the packet is on its way to the pool */
     bool closed;
     bool over;                  /* closed, without calls and timers */
     struct win_waitable *event; /* NULL, or what the end signals; referenced */
@@ -68,7 +67,7 @@ BOOL win_callback_close(HANDLE name, const struct win_callback_ops *ops, HANDLE 
 void win_callbacks_lock(void);
 void win_callbacks_unlock(void);
 
-/* The rest under the lock. */
+/* The caller of the functions below holds the lock. */
 
 /* Has a thread of the pool call it once more. Cannot fail. */
 void win_callback_post_locked(struct win_callback *callback);
@@ -89,7 +88,7 @@ struct win_callback *win_callback_enter(struct win_callback *callback);
 /* Frees the source, which held a reference. */
 void win_callback_source_free(struct reactor_source *source);
 
-/* For the type: in the child of a fork, which has no pool threads, no call is pending. */
+/* The forked of win_object_type: forgets pending calls, since the child has no threads of the pool. */
 void win_callback_forked(struct win_object *object);
 
 #endif

@@ -77,7 +77,10 @@ BOOL WINAPI ReadFileEx(HANDLE file, LPVOID buffer, DWORD bytes, LPOVERLAPPED ove
            end(overlapped, ReadFile(file, buffer, bytes, &done, overlapped), done);
 }
 
-/* WriteFileEx - as ReadFileEx, and WriteFile. Source: WriteFileEx function (fileapi.h). */
+/*
+ * WriteFileEx - writes as WriteFile does, and has the routine called as ReadFileEx does, with the errors of both.
+ * Source: WriteFileEx function (fileapi.h).
+ */
 BOOL WINAPI WriteFileEx(HANDLE file, LPCVOID buffer, DWORD bytes, LPOVERLAPPED overlapped,
     LPOVERLAPPED_COMPLETION_ROUTINE function)
 {

@@ -33,10 +33,10 @@ enum { POOL_THREADS = 64 };
 struct _TP_IO {
     struct list_node link; /* bindings */
     ULONG_PTR key;
-    /* of BindIoCompletionCallback: never freed, one per function */
+    /* BindIoCompletionCallback's: there is one binding per function, never freed */
     LPOVERLAPPED_COMPLETION_ROUTINE function;
-    PTP_WIN32_IO_CALLBACK callback; /* of CreateThreadpoolIo */
-    PTP_WORK_CALLBACK work;         /* of CreateThreadpoolWork */
+    PTP_WIN32_IO_CALLBACK callback; /* CreateThreadpoolIo's */
+    PTP_WORK_CALLBACK work;         /* CreateThreadpoolWork's */
     PVOID context;
     unsigned started; /* calls of StartThreadpoolIo whose packet has not come yet */
     unsigned running; /* callbacks */
@@ -54,7 +54,7 @@ static ULONG_PTR last_key;
 static struct once pool_once = ONCE_INIT;
 static HANDLE pool_port;
 static atomic_int pool_threads, pool_idle;
-static struct reactor_again pool_again; /* under bindings_lock */
+static struct reactor_again pool_again; /* bindings_lock guards it */
 
 static void pool_keep_idle(void);
 
@@ -72,7 +72,7 @@ static bool binding_idle(const struct _TP_IO *io)
     return !io->started && !io->running && !io->marks;
 }
 
-/* After a change of the counts: wakes waiters, frees a closed binding without users, releases the lock. */
+/* Called after a change of the counts: wakes waiters, frees a closed binding without users, releases the lock. */
 static void binding_settle(struct _TP_IO *io)
 {
     bool gone = io->closed && binding_idle(io) && !io->waiters;
@@ -224,7 +224,7 @@ static void binding_add_locked(struct _TP_IO *io)
 
 static bool binding_attach(const struct _TP_IO *io, HANDLE file)
 {
-    if (file != INVALID_HANDLE_VALUE) /* which would make a port */
+    if (file != INVALID_HANDLE_VALUE) /* CreateIoCompletionPort would make a port for that */
         return CreateIoCompletionPort(file, pool_port, io->key, 0) != NULL;
     SetLastError(ERROR_INVALID_HANDLE);
     return false;

@@ -18,7 +18,7 @@ PTP_IO win_pool_open(PTP_WIN32_IO_CALLBACK callback, PTP_WORK_CALLBACK work, PVO
 /* Has a thread of the pool call it once; overlapped is passed through. False with ERROR_NOT_ENOUGH_MEMORY. */
 bool win_pool_post(PTP_IO io, PVOID overlapped);
 
-/* The same with a packet of the caller's, which is free again when the call begins. Cannot fail. */
+/* win_pool_post with a packet of the caller's, which may post it again when the call has begun. Cannot fail. */
 void win_pool_post_kept(PTP_IO io, struct win_packet *packet, PVOID overlapped);
 
 #endif

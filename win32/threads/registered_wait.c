@@ -32,7 +32,7 @@ struct registered {
     uint64_t deadline_ns;
     bool waits;     /* the watch has begun, and no call is posted for it */
     bool retries;   /* the watch could not begin: at the deadline it is retried */
-    bool timed_out; /* of the call that is posted */
+    bool timed_out; /* what the posted call tells the function */
 };
 
 static void set_deadline_locked(struct registered *wait, uint64_t deadline_ns)
@@ -276,7 +276,7 @@ BOOL WINAPI UnregisterWaitEx(HANDLE wait, HANDLE event)
     return win_callback_close(wait, &wait_ops, event);
 }
 
-/* UnregisterWait - the same without an event. */
+/* UnregisterWait - UnregisterWaitEx without an event. */
 BOOL WINAPI UnregisterWait(HANDLE wait)
 {
     return UnregisterWaitEx(wait, NULL);

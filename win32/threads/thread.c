@@ -29,7 +29,7 @@
 static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
 WIN_HELD_OVER_FORK(life_lock);
 
-static pthread_key_t end_key; /* of threads that other code made */
+static pthread_key_t end_key; /* its destructor runs at the end of a thread that other code made */
 static struct once end_once = ONCE_INIT;
 
 static _Thread_local struct win_thread *self;
@@ -87,7 +87,7 @@ static void thread_ended(void *argument)
     thread->ended = true;
     win_thread_times_end(&thread->times);
     lock_release(&life_lock);
-    win_owner_abandon(); /* before the signal: a thread that it wakes finds the mutexes abandoned */
+    win_owner_abandon(); /* first: a thread that the signal wakes finds the mutexes abandoned */
     win_waitable_set(&thread->waitable);
     win_object_unref(&thread->waitable.object);
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In 100 ns: since 1601, and of processors. */
+/* Units of 100 ns: begun and ended since 1601, kernel and user of processor time. */
 struct win_thread_times {
     uint64_t begun; /* CreateThread, or the first handle of a thread that other code made */
     uint64_t ended, kernel, user; /* 0 until the end; life_lock */
@@ -38,7 +38,7 @@ struct win_thread *win_thread_pin(HANDLE handle);
 void win_thread_lock_life(void);
 void win_thread_unlock_life(void);
 
-/* The calling thread ends: its times. */
+/* The calling thread ends: reads its times. */
 void win_thread_times_end(struct win_thread_times *times);
 uint64_t win_thread_now(void);
 

@@ -44,7 +44,7 @@ void win_thread_times_end(struct win_thread_times *times)
     times->ended = win_thread_now();
 }
 
-/* The same of another thread, which lives; in the kernel's ticks. */
+/* Reads what another thread, which lives, has used of processors; the kernel counts it in ticks. */
 static bool read_times(int id, void *argument)
 {
     struct win_thread_times *times = argument;

@@ -32,7 +32,7 @@ struct queue {
 struct timer {
     struct win_callback callback; /* first */
     struct list_node link, turn;
-    unsigned turns; /* in the list of turns: how often it has expired */
+    unsigned turns; /* how often it expired without a call yet; it is in queue.turns while not 0 */
     WAITORTIMERCALLBACK function;
     PVOID parameter;
     ULONG flags;
@@ -82,7 +82,7 @@ static struct timer *next_turn(struct queue *queue)
     return timer;
 }
 
-/* On a thread of the pool: the calls of WT_EXECUTEINTIMERTHREAD. */
+/* Makes the calls of WT_EXECUTEINTIMERTHREAD, on a thread of the pool. */
 static void queue_call(struct win_callback *callback)
 {
     struct timer *timer;
@@ -126,7 +126,7 @@ static void timer_expired(struct reactor_source *source, enum reactor_how how)
 
     (void)how;
     win_callbacks_lock();
-    if (!timer->callback.closed && now_ns >= timer->due_ns) { /* else it was changed meanwhile */
+    if (!timer->callback.closed && now_ns >= timer->due_ns) { /* else the program changed it */
         timer->expired = true;
         if (!period_ns)
             set_due_locked(timer, REACTOR_NEVER);
@@ -147,7 +147,7 @@ static void timer_stop_locked(struct win_callback *callback)
     list_del(&timer->turn);
     for (; timer->turns; timer->turns--) { /* a call of another timer may wait for this one's end */
         callback->calls--;
-        win_object_unref(&callback->object); /* not the last one */
+        win_object_unref(&callback->object); /* other references remain */
     }
 }
 
@@ -369,8 +369,8 @@ BOOL WINAPI DeleteTimerQueueTimer(HANDLE queue, HANDLE timer, HANDLE event)
 
 /*
  * DeleteTimerQueueEx - ends a queue with all its timers.
- * event    in: as for DeleteTimerQueueTimer, of the calls of all of them
- * Returns  as DeleteTimerQueueTimer; ERROR_INVALID_HANDLE for NULL, too. Any thread.
+ * event    in: that of DeleteTimerQueueTimer, for the calls of all its timers
+ * Returns  what DeleteTimerQueueTimer returns; ERROR_INVALID_HANDLE for NULL, too. Any thread.
  * Source: DeleteTimerQueueEx function (threadpoollegacyapiset.h).
  */
 BOOL WINAPI DeleteTimerQueueEx(HANDLE queue, HANDLE event)

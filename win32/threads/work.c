@@ -12,7 +12,7 @@
 
 /* A function to call once. */
 struct item {
-    LPTHREAD_START_ROUTINE function; /* or */
+    LPTHREAD_START_ROUTINE function; /* NULL: callback is called */
     PTP_SIMPLE_CALLBACK callback;
     PVOID context;
 };
@@ -73,7 +73,10 @@ BOOL WINAPI QueueUserWorkItem(LPTHREAD_START_ROUTINE function, PVOID context, UL
     return item_queue((struct item){ .function = function, .context = context });
 }
 
-/* TrySubmitThreadpoolCallback - the same without flags. ERROR_INVALID_PARAMETER: no callback, or an environment. */
+/*
+ * TrySubmitThreadpoolCallback - has a thread of the pool call a function once, as QueueUserWorkItem does.
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (no callback, or an environment), ERROR_NOT_ENOUGH_MEMORY.
+ */
 BOOL WINAPI TrySubmitThreadpoolCallback(
     PTP_SIMPLE_CALLBACK callback, PVOID context, PTP_CALLBACK_ENVIRON environment)
 {
