@@ -51,7 +51,7 @@ typedef struct _NDK_ADAPTER_INFO {
     ULONG MaxInitiatorRequestSge; /* entries of one Send or Write */
     ULONG MaxReceiveRequestSge;
     ULONG MaxReadRequestSge; /* entries of one Read, whatever MaxInitiatorRequestSge says */
-    ULONG MaxTransferLength; /* of one request */
+    ULONG MaxTransferLength; /* bytes of one request */
     ULONG MaxInlineDataSize;
     ULONG MaxInboundReadLimit;  /* Reads in flight of one queue pair, of this adapter's memory */
     ULONG MaxOutboundReadLimit; /* Reads in flight of one queue pair, of the peer's memory */
@@ -59,11 +59,11 @@ typedef struct _NDK_ADAPTER_INFO {
     ULONG MaxInitiatorQueueDepth;
     ULONG MaxSrqDepth; /* 0: no shared receive queues */
     ULONG MaxCqDepth;
-    ULONG LargeRequestThreshold;        /* from here Read and Write are advised */
+    ULONG LargeRequestThreshold;        /* bytes from which on Reads and Writes are advised */
     ULONG MaxCallerData;                /* private data of NdkConnect */
     ULONG MaxCalleeData;                /* private data of NdkAccept and NdkReject */
     ULONG AdapterFlags;                 /* NDK_ADAPTER_FLAG_* */
-    NDK_RDMA_TECHNOLOGY RdmaTechnology; /* since 2.0 */
+    NDK_RDMA_TECHNOLOGY RdmaTechnology; /* NDKPI 2.0 and later */
 } NDK_ADAPTER_INFO;
 
 #endif

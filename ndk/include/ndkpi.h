@@ -62,7 +62,7 @@ extern "C" {
 #define NDK_MR_FLAG_ALLOW_LOCAL_READ   0x00000000
 #define NDK_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001 /* target of Receive and Read */
 #define NDK_MR_FLAG_ALLOW_REMOTE_READ  0x00000002
-#define NDK_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005 /* with local write: bit 0x4 alone tells */
+#define NDK_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005 /* includes local write; bit 0x4 tells the two apart */
 #define NDK_MR_FLAG_RDMA_READ_SINK     0x00000008 /* target of Read */
 /* clang-format on */
 
@@ -133,19 +133,20 @@ typedef struct _NDK_SGE {
 /* A finished request (NdkGetCqResults). */
 typedef struct _NDK_RESULT {
     NTSTATUS Status;        /* STATUS_CANCELLED: flushed */
-    ULONG BytesTransferred; /* of a Receive; undefined otherwise */
-    PVOID QPContext;        /* of NdkCreateQp */
-    PVOID RequestContext;   /* of the request */
+    ULONG BytesTransferred; /* the message's, if a Receive succeeded; undefined otherwise */
+    PVOID QPContext;        /* the one given to NdkCreateQp */
+    PVOID RequestContext;   /* the one given with the request */
 } NDK_RESULT;
 
-/* The same (NdkGetCqResultsEx). Since 1.2. */
+/* A finished request with its kind and output (NdkGetCqResultsEx). Since 1.2. */
 typedef struct _NDK_RESULT_EX {
     NTSTATUS Status;
     ULONG BytesTransferred;
     PVOID QPContext;
     PVOID RequestContext;
     NDK_OPERATION_TYPE Type;
-    ULONG ProviderErrorCode; /* of a failed request; 0: none given. Since 2.1; padding before */
+    /* The device's code of a failed request; 0: none given. NDKPI 2.1 and later; padding before. */
+    ULONG ProviderErrorCode;
     /* ReceiveAndInvalidate: the token; undefined otherwise. */
     ULONG_PTR TypeSpecificCompletionOutput;
 } NDK_RESULT_EX;
@@ -204,7 +205,11 @@ typedef VOID (*NDK_FN_CONNECT_EVENT_CALLBACK)(
 /* The peer or a failed request ended the connection; once at most. The peer's end does not flush the queue pair. */
 typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK)(PVOID DisconnectEventContext);
 
-/* The same with a reason. ProviderDisconnectReason in: the device's code, 0: none given. Since 2.1. */
+/*
+ * The peer or a failed request ended the connection; the device gives a reason. Called when
+ * NDK_FN_DISCONNECT_EVENT_CALLBACK would be. Since 2.1.
+ * ProviderDisconnectReason  in: the device's code, 0: none given
+ */
 typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK_EX)(
     PVOID DisconnectEventContext, ULONG ProviderDisconnectReason);
 
@@ -308,7 +313,12 @@ typedef NTSTATUS (*NDK_FN_BUILD_LAM)(NDK_ADAPTER *pNdkAdapter, MDL *Mdl, SIZE_T 
 /* Gives a mapping back. pNdkLAM in: one that no request uses any more; its memory stays the caller's. */
 typedef VOID (*NDK_FN_RELEASE_LAM)(NDK_ADAPTER *pNdkAdapter, NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM);
 
-/* In no table, so not provided. Version in; pInfo, pBufferSize as of NDK_FN_QUERY_ADAPTER_INFO. */
+/*
+ * What the adapter can do in a version of NDKPI. No table has this function, so it is not provided.
+ * Version      in
+ * pInfo        out, optional: where to
+ * pBufferSize  in and out: size query
+ */
 typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO_EX)(
     NDK_ADAPTER *pNdkAdapter, NDK_VERSION Version, NDK_ADAPTER_INFO *pInfo, ULONG *pBufferSize);
 
@@ -459,7 +469,7 @@ typedef struct _NDK_CQ_DISPATCH {
     NDK_FN_ARM_CQ NdkArmCq;
     NDK_FN_GET_CQ_RESULTS NdkGetCqResults;
     NDK_FN_CONTROL_CQ_INTERRUPT_MODERATION NdkControlCqInterruptModeration;
-    NDK_FN_GET_CQ_RESULTS_EX NdkGetCqResultsEx; /* since 1.2 */
+    NDK_FN_GET_CQ_RESULTS_EX NdkGetCqResultsEx; /* NDKPI 1.2 and later */
 } NDK_CQ_DISPATCH;
 
 /* A completion queue. */
@@ -570,7 +580,7 @@ typedef struct _NDK_QP_DISPATCH {
     NDK_FN_INVALIDATE NdkInvalidate;
     NDK_FN_READ NdkRead;
     NDK_FN_WRITE NdkWrite;
-    NDK_FN_SEND_AND_INVALIDATE NdkSendAndInvalidate; /* since 1.2 */
+    NDK_FN_SEND_AND_INVALIDATE NdkSendAndInvalidate; /* NDKPI 1.2 and later */
 } NDK_QP_DISPATCH;
 
 /* A queue pair. */
@@ -670,7 +680,7 @@ struct _NDK_MW {
 typedef NTSTATUS (*NDK_FN_MODIFY_SRQ)(NDK_SRQ *pNdkSrq, ULONG SrqDepth, ULONG NotifyThreshold,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* As NDK_FN_RECEIVE, at any time. The result has the QPContext of the queue pair that took it. */
+/* Posts a Receive as NDK_FN_RECEIVE does, at any time. Its result has the QPContext of the queue pair that took it. */
 typedef NTSTATUS (*NDK_FN_SRQ_RECEIVE)(
     NDK_SRQ *pNdkSrq, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge);
 
@@ -835,7 +845,10 @@ typedef NTSTATUS (*NDK_FN_GET_PEER_ADDRESS)(
 typedef NTSTATUS (*NDK_FN_DISCONNECT)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* In no table, so not provided. As NDK_FN_DISCONNECT; Abortive in: do not wait for the peer. */
+/*
+ * Ends the connection as NDK_FN_DISCONNECT does. No table has this function, so it is not provided.
+ * Abortive  in: does not wait for the peer
+ */
 typedef NTSTATUS (*NDK_FN_DISCONNECT_EX)(NDK_CONNECTOR *pNdkConnector, BOOLEAN Abortive,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
@@ -852,8 +865,8 @@ typedef struct _NDK_CONNECTOR_DISPATCH {
     NDK_FN_GET_LOCAL_ADDRESS NdkGetLocalAddress;
     NDK_FN_GET_PEER_ADDRESS NdkGetPeerAddress;
     NDK_FN_DISCONNECT NdkDisconnect;
-    NDK_FN_COMPLETE_CONNECT_EX NdkCompleteConnectEx; /* since 2.1 */
-    NDK_FN_ACCEPT_EX NdkAcceptEx;                    /* since 2.1 */
+    NDK_FN_COMPLETE_CONNECT_EX NdkCompleteConnectEx; /* NDKPI 2.1 and later */
+    NDK_FN_ACCEPT_EX NdkAcceptEx;                    /* NDKPI 2.1 and later */
 } NDK_CONNECTOR_DISPATCH;
 
 /* A connector. */

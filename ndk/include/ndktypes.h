@@ -103,15 +103,15 @@ typedef NET_IFINDEX IF_INDEX, *PIF_INDEX;
  */
 typedef struct _MDL {
     struct _MDL *Next;
-    CSHORT Size; /* of this structure, in bytes */
+    CSHORT Size; /* this structure's, in bytes */
     CSHORT MdlFlags;
     USHORT AllocationProcessorNumber;
     USHORT Reserved;
     PVOID Process;
     PVOID MappedSystemVa; /* StartVa + ByteOffset */
-    PVOID StartVa;        /* of the first page */
+    PVOID StartVa;        /* the address of the first page */
     ULONG ByteCount;
-    ULONG ByteOffset; /* of the first byte in that page */
+    ULONG ByteOffset; /* the offset of the first byte in that page */
 } MDL, *PMDL;
 
 /* The unit of page arrays, whatever the system's own page is. */

@@ -31,7 +31,7 @@ typedef struct _DEVICE_OBJECT {
     USHORT Size;
     LONG ReferenceCount;
     struct _DRIVER_OBJECT *DriverObject;
-    struct _DEVICE_OBJECT *NextDevice; /* of the same driver */
+    struct _DEVICE_OBJECT *NextDevice; /* the driver's next device */
     struct _DEVICE_OBJECT *AttachedDevice;
     struct _IRP *CurrentIrp;
     PVOID Timer;
@@ -110,7 +110,7 @@ typedef struct _DRIVER_OBJECT {
 DRIVER_INITIALIZE DriverEntry WINCOMPAT_WIDE("DriverEntry");
 
 /*
- * Below DISPATCH_LEVEL. Makes a device of the driver.
+ * Makes a device of the driver. Below DISPATCH_LEVEL.
  * extension  in: bytes of DeviceExtension
  * name       in, may be NULL: not used, since nobody opens devices here
  * exclusive  in: not used
@@ -119,7 +119,7 @@ DRIVER_INITIALIZE DriverEntry WINCOMPAT_WIDE("DriverEntry");
  */
 NTSTATUS IoCreateDevice(PDRIVER_OBJECT driver, ULONG extension, PUNICODE_STRING name,
     DEVICE_TYPE type, ULONG characteristics, BOOLEAN exclusive, PDEVICE_OBJECT *device);
-/* Below DISPATCH_LEVEL. device: not its driver's any more, and freed. */
+/* Takes the device from its driver, and frees it. Below DISPATCH_LEVEL. */
 VOID IoDeleteDevice(PDEVICE_OBJECT device);
 
 /*
@@ -129,7 +129,7 @@ VOID IoDeleteDevice(PDEVICE_OBJECT device);
  * takes nothing; then some of it may be missing.
  */
 ULONG DbgPrint(const CHAR *format, ...) WINCOMPAT_WIDE("DbgPrint");
-/* The same. component, level: not used. */
+/* DbgPrintEx, KdPrint and KdPrintEx do what DbgPrint does. component, level: not used. */
 #define DbgPrintEx(component, level, ...)    DbgPrint(__VA_ARGS__)
 #define KdPrint(arguments)                   ((void)DbgPrint arguments)
 #define KdPrintEx(arguments)                 NdkwdmPrintEx arguments

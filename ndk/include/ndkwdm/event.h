@@ -45,7 +45,7 @@ VOID KeInitializeEvent(PRKEVENT event, EVENT_TYPE type, BOOLEAN signalled);
 LONG KeSetEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait);
 /* Not signalled any more. Returns the state before. */
 LONG KeResetEvent(PRKEVENT event);
-/* The same, without a result. */
+/* Resets the event as KeResetEvent does, without a result. */
 VOID KeClearEvent(PRKEVENT event);
 /* Returns the state. */
 LONG KeReadStateEvent(PRKEVENT event);
@@ -63,7 +63,7 @@ NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MOD
 
 struct _KTHREAD;
 
-/* In the consumer's memory, for KeWaitForMultipleObjects; not used. */
+/* The consumer's memory for KeWaitForMultipleObjects, which does not use it. */
 typedef struct _KWAIT_BLOCK {
     LIST_ENTRY WaitListEntry;
     struct _KTHREAD *Thread;

@@ -46,9 +46,9 @@ typedef struct _IO_STACK_LOCATION {
             PVOID Argument1, Argument2, Argument3, Argument4;
         } Others;
     } Parameters;
-    PDEVICE_OBJECT DeviceObject; /* that it was sent to */
+    PDEVICE_OBJECT DeviceObject; /* the device that the request was sent to */
     PFILE_OBJECT FileObject;
-    PIO_COMPLETION_ROUTINE CompletionRoutine; /* of who sent it */
+    PIO_COMPLETION_ROUTINE CompletionRoutine; /* the sender's */
     PVOID Context;
 } IO_STACK_LOCATION, *PIO_STACK_LOCATION;
 
@@ -85,10 +85,10 @@ typedef struct _IRP {
     PVOID UserBuffer;
     union {
         struct {
-            PVOID DriverContext[4]; /* who has the request may use it */
+            PVOID DriverContext[4]; /* the driver that has the request may use it */
             PETHREAD Thread;
             PCHAR AuxiliaryBuffer;
-            LIST_ENTRY ListEntry; /* the same */
+            LIST_ENTRY ListEntry; /* the driver that has the request may use it */
             __extension__ union {
                 struct _IO_STACK_LOCATION *CurrentStackLocation;
                 ULONG PacketType;
@@ -156,14 +156,14 @@ static inline VOID IoCopyCurrentIrpStackLocationToNext(PIRP irp)
     next->Control = 0;
 }
 
-/* Before the driver returns STATUS_PENDING for it. */
+/* The driver calls this before it returns STATUS_PENDING for the request. */
 static inline VOID IoMarkIrpPending(PIRP irp)
 {
     IoGetCurrentIrpStackLocation(irp)->Control |= SL_PENDING_RETURNED;
 }
 
 /*
- * Before the request is sent on.
+ * Sets the routine that the end of the request calls. The driver calls this before it sends the request on.
  * routine, context  in: called with it at the request's end, at the level of who ends it. What it returns:
  *                   STATUS_MORE_PROCESSING_REQUIRED: the request is the routine's again, and may be freed; else the
  *                   routines of those above are called
@@ -180,7 +180,7 @@ static inline VOID IoSetCompletionRoutine(PIRP irp, PIO_COMPLETION_ROUTINE routi
                             (error ? SL_INVOKE_ON_ERROR : 0) | (cancel ? SL_INVOKE_ON_CANCEL : 0));
 }
 
-/* The same. device: not used, since drivers are not unloaded. Returns STATUS_SUCCESS. */
+/* IoSetCompletionRoutine. device: not used, since drivers are not unloaded. Returns STATUS_SUCCESS. */
 NTSTATUS IoSetCompletionRoutineEx(PDEVICE_OBJECT device, PIRP irp, PIO_COMPLETION_ROUTINE routine,
     PVOID context, BOOLEAN success, BOOLEAN error, BOOLEAN cancel);
 

@@ -19,9 +19,9 @@ typedef UCHAR KIRQL, *PKIRQL;
 KIRQL KeGetCurrentIrql(void);
 /* level: not below the present one. before out: for KeLowerIrql, by the same thread. */
 VOID KeRaiseIrql(KIRQL level, PKIRQL before);
-/* The same, to DISPATCH_LEVEL. Returns the level before. */
+/* Raises the level to DISPATCH_LEVEL. Returns the level before. */
 KIRQL KeRaiseIrqlToDpcLevel(void);
-/* before: of the last KeRaiseIrql that was not undone yet. */
+/* Undoes the last KeRaiseIrql that was not undone yet. before: the level that it returned. */
 VOID KeLowerIrql(KIRQL before);
 
 /* Debug builds of the consumer: the function may block; the condition holds. */

@@ -20,13 +20,13 @@ VOID KeInitializeSpinLock(PKSPIN_LOCK lock);
  */
 VOID KeAcquireSpinLock(PKSPIN_LOCK lock, PKIRQL before);
 VOID KeReleaseSpinLock(PKSPIN_LOCK lock, KIRQL before);
-/* The same for a thread that is at DISPATCH_LEVEL already. */
+/* These two take and release the lock for a thread that is at DISPATCH_LEVEL already, where it stays. */
 VOID KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK lock);
 VOID KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK lock);
-/* As KeAcquireSpinLockAtDpcLevel, but without a wait. FALSE: it is taken. */
+/* KeAcquireSpinLockAtDpcLevel without a wait. FALSE: another thread holds the lock. */
 BOOLEAN KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK lock);
 
-/* For the functions below: on the stack of the thread that holds the lock, in place of the level. */
+/* The thread that holds a lock by the functions below has this on its stack, in place of the level. */
 typedef struct _KLOCK_QUEUE_HANDLE {
     struct {
         PVOID Next;
@@ -35,7 +35,7 @@ typedef struct _KLOCK_QUEUE_HANDLE {
     KIRQL OldIrql;
 } KLOCK_QUEUE_HANDLE, *PKLOCK_QUEUE_HANDLE;
 
-/* As the four above. handle out: for the release. */
+/* These four do what the first four functions of spin locks do. handle out: for the release. */
 VOID KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK lock, PKLOCK_QUEUE_HANDLE handle);
 VOID KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE handle);
 VOID KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK lock, PKLOCK_QUEUE_HANDLE handle);
@@ -58,14 +58,14 @@ VOID ExInitializeRundownProtection(PEX_RUNDOWN_REF ref);
 BOOLEAN ExAcquireRundownProtection(PEX_RUNDOWN_REF ref);
 /* One user less, for each ExAcquireRundownProtection that returned TRUE. */
 VOID ExReleaseRundownProtection(PEX_RUNDOWN_REF ref);
-/* The same for so many users at once. */
+/* These two begin and end as many uses at once as count says. */
 BOOLEAN ExAcquireRundownProtectionEx(PEX_RUNDOWN_REF ref, ULONG count);
 VOID ExReleaseRundownProtectionEx(PEX_RUNDOWN_REF ref, ULONG count);
 /* It has no users: it is run down, without a wait. */
 VOID ExRundownCompleted(PEX_RUNDOWN_REF ref);
-/* Below DISPATCH_LEVEL. Runs it down; returns when it has no users. */
+/* Runs it down; returns when it has no users. Below DISPATCH_LEVEL. */
 VOID ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF ref);
-/* After that: it may have users again. */
+/* Called after a rundown: ref may have users again. */
 VOID ExReInitializeRundownProtection(PEX_RUNDOWN_REF ref);
 
 /* Lists under a lock, which they take. Each returns the entry that was first or last before, or NULL: it was empty. */

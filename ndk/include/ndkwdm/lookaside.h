@@ -24,7 +24,7 @@ typedef ALLOCATE_FUNCTION_EX *PALLOCATE_FUNCTION_EX;
 typedef VOID FREE_FUNCTION_EX(PVOID Buffer, PLOOKASIDE_LIST_EX Lookaside);
 typedef FREE_FUNCTION_EX *PFREE_FUNCTION_EX;
 
-/* In the consumer's memory; the members are the library's. */
+/* A list, in the consumer's memory; the members are the library's. */
 typedef struct _LOOKASIDE_LIST_EX {
     POOL_TYPE Type;
     ULONG Tag;
@@ -53,7 +53,8 @@ VOID ExInitializeNPagedLookasideList(PNPAGED_LOOKASIDE_LIST list, PALLOCATE_FUNC
 VOID ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST list, PALLOCATE_FUNCTION allocate,
     PFREE_FUNCTION free, ULONG flags, SIZE_T size, ULONG tag, USHORT depth);
 /*
- * The same of any kind of pool. flags: 0, or EX_LOOKASIDE_LIST_EX_FLAGS_FAIL_NO_RAISE, which is always so.
+ * Makes a list for any kind of pool, as the two above do. flags: 0, or EX_LOOKASIDE_LIST_EX_FLAGS_FAIL_NO_RAISE, which
+ * is always so.
  * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER_4: no such kind; STATUS_INVALID_PARAMETER_5: another flag, also
  * EX_LOOKASIDE_LIST_EX_FLAGS_RAISE_ON_FAIL, since nothing is raised here.
  */

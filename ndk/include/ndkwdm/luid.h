@@ -43,7 +43,7 @@ NETIO_STATUS ConvertInterfaceNameToLuidA(const CHAR *name, PNET_LUID luid);
 /* size: of name, in characters with the zero. */
 NETIO_STATUS ConvertInterfaceLuidToNameA(const NET_LUID *luid, PCHAR name, SIZE_T size);
 
-/* The same in wide text. */
+/* ConvertInterfaceNameToLuidA and ConvertInterfaceLuidToNameA for wide text. */
 static inline NETIO_STATUS ConvertInterfaceNameToLuidW(const WCHAR *name, PNET_LUID luid)
 {
     CHAR narrow[IF_MAX_STRING_SIZE + 1];

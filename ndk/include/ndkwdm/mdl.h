@@ -11,14 +11,14 @@ extern "C" {
 
 struct _IRP;
 
-/* Of an address: the offset in its page; the page's address. */
+/* An address's offset in its page; the address of its page. */
 #define BYTE_OFFSET(va) ((ULONG)((ULONG_PTR)(va) & (PAGE_SIZE - 1)))
 #define PAGE_ALIGN(va)  ((PVOID)((ULONG_PTR)(va) & ~(ULONG_PTR)(PAGE_SIZE - 1)))
 /* How many pages so many bytes from va on lie in. */
 #define ADDRESS_AND_SIZE_TO_SPAN_PAGES(va, bytes)                                                  \
     ((ULONG)((BYTE_OFFSET(va) + (SIZE_T)(bytes) + PAGE_SIZE - 1) >> PAGE_SHIFT))
 
-/* Of one MDL: the address of its first byte, its length in bytes, the offset of its first byte in that page. */
+/* The address of an MDL's first byte, its length in bytes, the offset of its first byte in that page. */
 #define MmGetMdlVirtualAddress(mdl)                 ((PVOID)((char *)(mdl)->StartVa + (mdl)->ByteOffset))
 #define MmGetMdlByteCount(mdl)                      ((mdl)->ByteCount)
 #define MmGetMdlByteOffset(mdl)                     ((mdl)->ByteOffset)

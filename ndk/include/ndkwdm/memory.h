@@ -29,7 +29,7 @@ static inline SIZE_T RtlCompareMemory(const VOID *a, const VOID *b, SIZE_T lengt
 
 /* ----- Lists ----- */
 
-#ifndef WINCOMPAT_TYPES_H /* which has both types */
+#ifndef WINCOMPAT_TYPES_H /* wincompat's header has both types */
 typedef struct _LIST_ENTRY {
     struct _LIST_ENTRY *Flink, *Blink;
 } LIST_ENTRY, *PLIST_ENTRY;

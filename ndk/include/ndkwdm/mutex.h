@@ -22,13 +22,13 @@ typedef struct _FAST_MUTEX {
 /* mutex out: free. */
 VOID ExInitializeFastMutex(PFAST_MUTEX mutex);
 /*
- * Below DISPATCH_LEVEL. Takes it, and raises the thread to APC_LEVEL; a thread that finds it taken sleeps. The program
- * ends if the thread has it already.
+ * Takes it, and raises the thread to APC_LEVEL; a thread that finds it taken sleeps. The program ends if the thread has
+ * it already. Below DISPATCH_LEVEL.
  */
 VOID ExAcquireFastMutex(PFAST_MUTEX mutex);
 /* Undoes both. */
 VOID ExReleaseFastMutex(PFAST_MUTEX mutex);
-/* As ExAcquireFastMutex, but without a wait. FALSE: it is taken, and the level stays. */
+/* ExAcquireFastMutex without a wait. FALSE: another thread has it, and the level stays. */
 BOOLEAN ExTryToAcquireFastMutex(PFAST_MUTEX mutex);
 /* The first two without a change of level. */
 VOID ExAcquireFastMutexUnsafe(PFAST_MUTEX mutex);

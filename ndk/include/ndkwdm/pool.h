@@ -11,9 +11,7 @@ extern "C" {
 
 typedef enum _POOL_TYPE { NonPagedPool = 0, PagedPool = 1, NonPagedPoolNx = 512 } POOL_TYPE;
 
-/*
- * As ExAllocatePool2 (pool2.h), not zeroed. type: kinds of memory are one here.
- */
+/* Allocates memory as ExAllocatePool2 (pool2.h) does, not zeroed. type: kinds of memory are one here. */
 PVOID ExAllocatePoolWithTag(POOL_TYPE type, SIZE_T size, ULONG tag);
 
 typedef enum _EX_POOL_PRIORITY {
@@ -22,7 +20,7 @@ typedef enum _EX_POOL_PRIORITY {
     HighPoolPriority = 32
 } EX_POOL_PRIORITY;
 
-/* The same. priority: not used. */
+/* ExAllocatePoolWithTag. priority: not used. */
 PVOID ExAllocatePoolWithTagPriority(
     POOL_TYPE type, SIZE_T size, ULONG tag, EX_POOL_PRIORITY priority);
 

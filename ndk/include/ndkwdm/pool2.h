@@ -62,7 +62,7 @@ typedef struct _POOL_EXTENDED_PARAMETER {
 typedef const POOL_EXTENDED_PARAMETER *PCPOOL_EXTENDED_PARAMETER;
 
 /*
- * As ExAllocatePool2.
+ * Allocates memory as ExAllocatePool2 does.
  * parameters, count  in: priorities and nodes are hints, which are not used; there is no secure pool
  * Returns NULL also for secure pool, or a type that there is not, unless it is optional.
  */

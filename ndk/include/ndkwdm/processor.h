@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#ifndef WINCOMPAT_PROCESSOR_H /* which has these */
+#ifndef WINCOMPAT_PROCESSOR_H /* wincompat's header has these */
 #define ALL_PROCESSOR_GROUPS 0xffff
 
 typedef struct _PROCESSOR_NUMBER {

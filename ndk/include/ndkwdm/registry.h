@@ -21,7 +21,7 @@ extern "C" {
 
 #define RTL_QUERY_REGISTRY_REQUIRED  0x00000004
 #define RTL_QUERY_REGISTRY_DIRECT    0x00000020
-#define RTL_QUERY_REGISTRY_TYPECHECK 0x00000100 /* with DIRECT: the type is checked */
+#define RTL_QUERY_REGISTRY_TYPECHECK 0x00000100 /* has DIRECT check the type */
 #define RTL_QUERY_REGISTRY_TYPECHECK_SHIFT 24   /* DefaultType has the type above this bit */
 /* clang-format on */
 
@@ -34,7 +34,7 @@ typedef struct _RTL_QUERY_REGISTRY_TABLE {
     PRTL_QUERY_REGISTRY_ROUTINE QueryRoutine; /* NULL with RTL_QUERY_REGISTRY_DIRECT */
     ULONG Flags;
     PCWSTR Name;
-    PVOID EntryContext; /* of DIRECT: a ULONG for REG_DWORD, a UNICODE_STRING for REG_SZ */
+    PVOID EntryContext; /* DIRECT's target: a ULONG for REG_DWORD, a UNICODE_STRING for REG_SZ */
     ULONG DefaultType;  /* REG_NONE: none; with TYPECHECK in its lower bits */
     PVOID DefaultData;
     ULONG DefaultLength; /* bytes */

@@ -99,7 +99,7 @@ ULONG NdkwdmDowncase(ULONG character);
 #define RtlUpcaseUnicodeChar(character)   ((WCHAR)NdkwdmUpcase((ULONG)(character)))
 #define RtlDowncaseUnicodeChar(character) ((WCHAR)NdkwdmDowncase((ULONG)(character)))
 
-/* Below 0, 0, above 0: a comes before b, is equal, comes after, by the numbers of characters. */
+/* Compares by the numbers of characters. Returns below 0, 0, above 0: a comes before b, is equal, comes after. */
 static inline LONG RtlCompareUnicodeString(
     PCUNICODE_STRING a, PCUNICODE_STRING b, BOOLEAN ignore_case)
 {
@@ -168,7 +168,7 @@ static inline NTSTATUS RtlAppendUnicodeStringToString(PUNICODE_STRING to, PCUNIC
     return STATUS_SUCCESS;
 }
 
-/* The same. text: ends with a zero; NULL: nothing is put behind. */
+/* RtlAppendUnicodeStringToString for a text that ends with a zero. text NULL: nothing is put behind. */
 static inline NTSTATUS RtlAppendUnicodeToString(PUNICODE_STRING to, PCWSTR text)
 {
     SIZE_T bytes = text ? NdkwdmTextBytes(text) : 0;

@@ -50,7 +50,7 @@ HANDLE PsGetCurrentThreadId(void);
  * that lives as long as the thread.
  */
 PETHREAD PsGetCurrentThread(void);
-/* The same. */
+/* The object that PsGetCurrentThread returns. */
 PKTHREAD KeGetCurrentThread(void);
 
 #define LOW_PRIORITY          0

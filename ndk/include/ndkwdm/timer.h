@@ -11,7 +11,7 @@ extern "C" {
 
 typedef enum _TIMER_TYPE { NotificationTimer, SynchronizationTimer } TIMER_TYPE;
 
-/* In the consumer's memory; the members are the library's. It can be waited for (event.h). */
+/* A timer, in the consumer's memory; the members are the library's. A thread can wait for it (event.h). */
 typedef struct _KTIMER {
     KEVENT Header;
     ULARGE_INTEGER DueTime;
@@ -26,7 +26,7 @@ typedef struct _KTIMER {
  * synchronization timer until a wait takes it.
  */
 VOID KeInitializeTimerEx(PKTIMER timer, TIMER_TYPE type);
-/* The same, a notification timer. */
+/* KeInitializeTimerEx with NotificationTimer. */
 VOID KeInitializeTimer(PKTIMER timer);
 /*
  * Sets it, also one that is set already; it is not signalled then.
@@ -36,9 +36,9 @@ VOID KeInitializeTimer(PKTIMER timer);
  * Returns TRUE: it was set already.
  */
 BOOLEAN KeSetTimerEx(PKTIMER timer, LARGE_INTEGER due, LONG period, PKDPC dpc);
-/* The same. It expires once. */
+/* KeSetTimerEx with a period of 0: the timer expires once. */
 BOOLEAN KeSetTimer(PKTIMER timer, LARGE_INTEGER due, PKDPC dpc);
-/* The same. tolerance: not used. */
+/* KeSetTimerEx. tolerance: not used. */
 BOOLEAN KeSetCoalescableTimer(
     PKTIMER timer, LARGE_INTEGER due, ULONG period, ULONG tolerance, PKDPC dpc);
 /*
@@ -50,9 +50,9 @@ BOOLEAN KeCancelTimer(PKTIMER timer);
 BOOLEAN KeReadStateTimer(PKTIMER timer);
 
 /*
- * Below DISPATCH_LEVEL. Sleeps.
+ * Sleeps. Below DISPATCH_LEVEL.
  * mode, alertable  in: not used
- * interval         in: as due of KeSetTimerEx; 0: other threads run first
+ * interval         in: what due is of KeSetTimerEx; 0: other threads run first
  * Returns STATUS_SUCCESS.
  */
 NTSTATUS KeDelayExecutionThread(KPROCESSOR_MODE mode, BOOLEAN alertable, PLARGE_INTEGER interval);

@@ -25,7 +25,7 @@ typedef struct _IO_WORKITEM *PIO_WORKITEM;
 typedef VOID IO_WORKITEM_ROUTINE_EX(PVOID IoObject, PVOID Context, PIO_WORKITEM IoWorkItem);
 typedef IO_WORKITEM_ROUTINE_EX *PIO_WORKITEM_ROUTINE_EX;
 
-/* In the consumer's memory; the library's from ExQueueWorkItem until its routine begins. */
+/* Deferred work, in the consumer's memory, which is the library's from ExQueueWorkItem until its routine begins. */
 typedef struct _WORK_QUEUE_ITEM {
     LIST_ENTRY List;
     PWORKER_THREAD_ROUTINE WorkerRoutine;
@@ -43,10 +43,10 @@ VOID ExQueueWorkItem(PWORK_QUEUE_ITEM item, WORK_QUEUE_TYPE type);
 PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device);
 /* Not while it is queued; its routine may free it. */
 VOID IoFreeWorkItem(PIO_WORKITEM item);
-/* As ExQueueWorkItem; the routine gets the item's device, and context. */
+/* Queues an item as ExQueueWorkItem does; the routine gets the item's device, and context. */
 VOID IoQueueWorkItem(
     PIO_WORKITEM item, PIO_WORKITEM_ROUTINE routine, WORK_QUEUE_TYPE type, PVOID context);
-/* The same; the routine gets the item, too. */
+/* IoQueueWorkItem for a routine that gets the item, too. */
 VOID IoQueueWorkItemEx(
     PIO_WORKITEM item, PIO_WORKITEM_ROUTINE_EX routine, WORK_QUEUE_TYPE type, PVOID context);
 /* Bytes that an item takes, for one in the consumer's memory. */
@@ -61,7 +61,7 @@ typedef VOID KDEFERRED_ROUTINE(
     struct _KDPC *Dpc, PVOID DeferredContext, PVOID SystemArgument1, PVOID SystemArgument2);
 typedef KDEFERRED_ROUTINE *PKDEFERRED_ROUTINE;
 
-/* In the consumer's memory; the members are the library's. */
+/* A deferred procedure, in the consumer's memory; the members are the library's. */
 typedef struct _KDPC {
     ULONG Queued;
     LIST_ENTRY DpcListEntry;
