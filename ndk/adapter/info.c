@@ -26,13 +26,13 @@ bool ndk_invalidates(const struct nd_port *port)
     return port->caps.fast_register != ND_FAST_NONE;
 }
 
-/* Of iWARP's devices softrdma alone does not: each of its Reads has an STag of its own for its responses. */
+/* softrdma is the one iWARP device that does not: each of its Reads has an STag of its own for its responses. */
 bool ndk_needs_read_sinks(const struct nd_port *port)
 {
     return nd_has_quirk(&port->caps, READ_SINK);
 }
 
-/* Of the two versions of RoCE the connection manager chooses the second by default. */
+/* The connection manager chooses the second version of RoCE by default. */
 static NDK_RDMA_TECHNOLOGY technology(const struct nd_port *port)
 {
     if (is_iwarp(port))

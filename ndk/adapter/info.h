@@ -14,7 +14,7 @@ bool ndk_invalidates(const struct nd_port *port);
 /* Whether the local target of a Read needs a right of its own. */
 bool ndk_needs_read_sinks(const struct nd_port *port);
 
-/* As of the function type. */
+/* NdkQueryAdapterInfo, as NDK_FN_QUERY_ADAPTER_INFO describes it. */
 NTSTATUS ndk_query_adapter_info(NDK_ADAPTER *adapter, NDK_ADAPTER_INFO *info, ULONG *size);
 
 #endif

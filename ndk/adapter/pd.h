@@ -5,7 +5,7 @@
 
 #include "ndk/object/adapter.h"
 
-/* As of the function type. */
+/* NdkCreatePd, as NDK_FN_CREATE_PD describes it. */
 NTSTATUS ndk_create_pd(
     NDK_ADAPTER *adapter, NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_PD **out);
 

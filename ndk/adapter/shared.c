@@ -16,7 +16,8 @@ static void ended(struct nd_object *object)
     struct ndk_shared *shared = container_of((struct nd_adapter *)object, struct ndk_shared, core);
 
     atomic_store_explicit(&shared->ended, 1, memory_order_release);
-    futex_wake(&shared->ended, 1); /* it may be freed already: only the address is used */
+    futex_wake(
+        &shared->ended, 1); /* shared may be freed already: futex_wake uses its address alone */
 }
 
 static NTSTATUS open_device(const struct nd_device *device, struct ndk_shared **out)

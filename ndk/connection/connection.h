@@ -5,7 +5,7 @@
 
 #include "ndk/object/adapter.h"
 
-/* As of the function types. */
+/* Functions of NDK_ADAPTER_DISPATCH; their types in ndkpi.h describe them. */
 NTSTATUS ndk_create_shared_endpoint(NDK_ADAPTER *adapter, CONST PSOCKADDR address, ULONG length,
     NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_SHARED_ENDPOINT **out);
 NTSTATUS ndk_create_connector(

@@ -122,7 +122,7 @@ static void attempt_failed(struct ndk_object *object, NTSTATUS status)
     atomic_store_explicit(&connector->used, false, memory_order_release);
 }
 
-/* local in: NULL: that of params->endpoint */
+/* Starts to connect. local in: the local address; NULL: that of params->endpoint */
 static NTSTATUS start_connect(struct ndk_connector *connector, NDK_QP *given_qp,
     const struct sockaddr_storage *local, struct nd_connect_params *params,
     CONST PSOCKADDR destination, ULONG length, NDK_FN_REQUEST_COMPLETION completion, PVOID context)

@@ -8,14 +8,14 @@
 
 #include <ndkwdm.h>
 
-extern _Thread_local KIRQL ndk_level_; /* through the functions below */
+extern _Thread_local KIRQL ndk_level_; /* only the functions below use it */
 
 static inline KIRQL ndk_level(void)
 {
     return ndk_level_;
 }
 
-/* Returns the level before; given back to ndk_level_restore by the same thread. */
+/* Returns the level before, which the same thread gives back to ndk_level_restore. */
 static inline KIRQL ndk_level_raise(KIRQL level)
 {
     KIRQL before = ndk_level_;

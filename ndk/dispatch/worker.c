@@ -15,7 +15,7 @@ enum { STARTING, RUNNING, FAILED, STOPPED };
 static void set_state(struct ndk_worker *worker, uint32_t state)
 {
     atomic_store_explicit(&worker->state, state, memory_order_release);
-    /* After a stop the worker may be freed: only the address is used. */
+    /* A worker that has stopped may be freed by now: futex_wake uses its address alone. */
     futex_wake(&worker->state, 1);
 }
 

@@ -29,7 +29,7 @@ struct ndk_call {
 struct ndk_worker {
     struct lock lock; /* LOCK_NDK_WORKER: calls */
     struct list_head calls;
-    struct reactor_waiter *waiter; /* of its thread */
+    struct reactor_waiter *waiter; /* its thread's */
     pid_t thread;
     _Atomic uint32_t state; /* a futex: where its thread is between start and stop */
     atomic_bool stopping;

@@ -93,7 +93,7 @@ static void set_text(struct wide_text *text, const char *begin, const char *end)
     text->string.Buffer = (PWSTR)&text->room;
 }
 
-/* Finds DriverEntry. NULL: said why. */
+/* Finds DriverEntry. NULL: it has said why. */
 static PDRIVER_INITIALIZE load(const char *path)
 {
     char whole[PATH_MAX];
@@ -149,7 +149,7 @@ static void end(void)
         complain("DriverUnload left the device %p: it has to call IoDeleteDevice", (void *)device);
 }
 
-/* seconds: 0: without an end. */
+/* Waits for a signal, seconds at most; 0: without an end. */
 static void wait_for_signal(const sigset_t *signals, unsigned seconds)
 {
     struct timespec time = { .tv_sec = seconds };
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 
     if (!(path = read_arguments(argc, argv, &seconds, &result)))
         return result;
-    /* Before the driver has threads, so that all of them leave the signals to this one. */
+    /* The driver's threads inherit this mask, and so leave the signals to this one. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);

@@ -16,11 +16,11 @@
 
 struct ndk_lam {
     struct list_head registrations;    /* struct registration.in_lam */
-    const struct ndk_adapter *adapter; /* that made it; any adapter of the device may release it */
+    const struct ndk_adapter *adapter; /* its maker; any adapter of the device may release it */
     uint64_t start, end;
 };
 
-/* Of one mapping in one domain; the lock of the device's mappings, but for core. */
+/* One mapping registered in one domain. The lock of the device's mappings guards all but core. */
 struct registration {
     struct nd_mr core; /* first */
     struct list_node in_lam, in_pd;
@@ -142,8 +142,7 @@ static const struct ndk_lam_place *place_of_locked(const struct ndk_lams *lams, 
 
 bool ndk_lams_have(struct ndk_lams *lams, const NDK_LOGICAL_ADDRESS *pages, ULONG count)
 {
-    uint64_t first = 0,
-             end = 0; /* of the previous page's mapping, which mostly has this page, too */
+    uint64_t first = 0, end = 0; /* the previous page's mapping, which mostly has this page, too */
     bool have = true;
 
     lock_acquire(&lams->lock);

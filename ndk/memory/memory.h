@@ -5,7 +5,7 @@
 
 #include "ndk/object/adapter.h"
 
-/* As of the function types. */
+/* Functions of NDK_ADAPTER_DISPATCH and NDK_PD_DISPATCH; their types in ndkpi.h describe them. */
 NTSTATUS ndk_create_mr(NDK_PD *pd, BOOLEAN fast_register, NDK_FN_CREATE_COMPLETION completion,
     PVOID context, NDK_MR **out);
 NTSTATUS ndk_create_mw(

@@ -32,12 +32,12 @@ static inline struct ndk_region *ndk_region_from(NDK_MR *mr)
     return (struct ndk_region *)mr;
 }
 
-/* NdkGetLocalTokenFromMr of both. */
+/* NdkGetLocalTokenFromMr of both kinds. */
 UINT32 ndk_get_local_token(NDK_MR *mr);
 /* Gives the region's token back. */
 void ndk_region_drop_token(struct ndk_region *region);
 
-/* As of the function type, for fast registration. */
+/* NdkCreateMr of a region for fast registration, as NDK_FN_CREATE_MR describes it. */
 NTSTATUS ndk_create_frmr(
     NDK_PD *pd, NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_MR **out);
 

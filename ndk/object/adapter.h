@@ -35,7 +35,7 @@ struct ndk_shared {
 struct ndk_adapter {
     struct ndk_object object; /* first; never closed by ndk_object_close */
     struct ndk_root root;
-    struct ndk_pool pool; /* for the callbacks of completion queues and shared receive queues */
+    struct ndk_pool pool; /* calls the callbacks of completion queues and shared receive queues */
     struct ndk_shared *shared;
     struct nd_adapter *core; /* shared->core */
     struct nd_object pins;   /* one for the consumer, one for each object that was made from it */
@@ -55,7 +55,7 @@ struct ndk_pd {
     struct ndk_tokens tokens;
     struct lock queues_lock;        /* LOCK_NDK_QUEUES: queues */
     struct list_head queues;        /* ndk_knower.link: they forget a token that is given back */
-    struct list_head registrations; /* for the privileged token; lams.lock */
+    struct list_head registrations; /* mappings that the privileged token names; lams.lock */
 };
 
 static inline struct ndk_adapter *ndk_adapter_from(NDK_ADAPTER *adapter)

@@ -74,7 +74,7 @@ NTSTATUS ndk_object_close(struct ndk_object *object, void (*close)(struct ndk_ob
     object->context = context;
     close(object);
     if (atomic_exchange_explicit(&object->closing, RETURNED, memory_order_acq_rel) == OPEN)
-        return STATUS_PENDING; /* and the object may be gone by now */
+        return STATUS_PENDING; /* the object may be gone by now */
     if (!completion || !ndk_forced(root)) {
         finish(object);
         return STATUS_SUCCESS;
@@ -282,7 +282,7 @@ NTSTATUS ndk_request_started(struct ndk_requesting *requesting, HRESULT started)
         forget(request);
         return ndk_status(started);
     }
-    /* Without force_inline the control thread owns the request by now, and may have freed it. */
+    /* The control thread owns the request now, and may have freed it, unless the call ends here (force_inline). */
     if (requesting->here &&
         atomic_exchange_explicit(&request->state, CALL_RETURNED, memory_order_acq_rel) == ENDED)
         ndk_call_here(&request->call);

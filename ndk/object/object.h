@@ -34,7 +34,7 @@ struct ndk_root {
     bool force_inline;  /* ... by their callback inside the call; overrides force_pending */
     void (*made)(struct ndk_object *object); /* NULL, or the last step of making an object */
     struct nd_object *adapter;               /* calls that belong to no object pin it */
-    /* for the callbacks of all but completion queues and shared receive queues */
+    /* calls the callbacks of all objects but completion queues and shared receive queues */
     struct ndk_worker control;
 };
 
@@ -50,12 +50,12 @@ struct ndk_object {
     NDK_OBJECT_HEADER header; /* first, as of every public structure ... */
     const void *dispatch;     /* ... and this second; the consumer's to replace: never read */
     struct ndk_root *root;
-    struct nd_object *pins; /* of the core object inside, or of its own */
+    struct nd_object *pins; /* the core object inside, which counts them, or one of its own */
     void (*free)(struct ndk_object *object);
     /* Pinned until the object is closed; unused ones at the end are NULL. */
     struct nd_object *antecedents[NDK_ANTECEDENTS];
     _Atomic uint32_t closing;
-    NDK_FN_CLOSE_COMPLETION completion; /* of the close, may be NULL */
+    NDK_FN_CLOSE_COMPLETION completion; /* the close's, may be NULL */
     PVOID context;
     struct ndk_call end;
 };
@@ -73,7 +73,7 @@ void ndk_object_init(struct ndk_object *object, NDK_OBJECT_TYPE type, const void
 
 /* Pins an antecedent until the object is closed; not concurrently with another call on the object, or its close. */
 void ndk_object_follow(struct ndk_object *object, struct nd_object *antecedent);
-/* Takes the last one back. */
+/* Takes back the last ndk_object_follow. */
 void ndk_object_unfollow(struct ndk_object *object);
 
 /*
@@ -132,7 +132,7 @@ NTSTATUS ndk_creation_end(
 
 /* A call with a request completion; it pins its object until the callback has returned. */
 struct ndk_request {
-    struct nd_call core; /* for a request of the core (nd_call_request), which ends it */
+    struct nd_call core; /* the core's request (nd_call_request), which the core ends */
     struct ndk_call call;
     struct ndk_object *object;
     NDK_FN_REQUEST_COMPLETION completion;
@@ -158,7 +158,7 @@ NTSTATUS ndk_request_begin(struct ndk_requesting *requesting, struct ndk_object 
     NDK_FN_REQUEST_COMPLETION completion, PVOID context);
 /* The request ended in the call, with this status. Returns what the call returns; the object may be closed by then. */
 NTSTATUS ndk_request_end(struct ndk_requesting *requesting, NTSTATUS status);
-/* The same for a call that gave request->core to the core; started: what the core returned. */
+/* Ends the call when it has given request->core to the core, which returned started. The request may go on. */
 NTSTATUS ndk_request_started(struct ndk_requesting *requesting, HRESULT started);
 
 #endif

@@ -49,9 +49,9 @@ void ndk_tokens_fini(struct ndk_tokens *tokens);
 
 /* A token for a key of the device; NDK_NO_TOKEN: no memory, or all are in use. */
 uint32_t ndk_tokens_take(struct ndk_tokens *tokens, uint32_t lkey);
-/* The same for a region whose key is known only when a request is posted. */
+/* A token for a region whose key is known only when a request is posted; NDK_NO_TOKEN as above. */
 uint32_t ndk_tokens_take_region(struct ndk_tokens *tokens, const void *region);
-/* token in: of ndk_tokens_take, or NDK_NO_TOKEN */
+/* Gives a token back. token in: what ndk_tokens_take returned, or NDK_NO_TOKEN */
 void ndk_tokens_give_back(struct ndk_tokens *tokens, uint32_t token);
 
 /* The place of a token; NULL: there is none. */

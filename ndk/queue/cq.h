@@ -12,10 +12,10 @@
  * queued, and once more for those that end while it runs.
  */
 struct ndk_notice {
-    struct nd_call core; /* for the arming function */
+    struct nd_call core; /* given to the core's arming function; the core ends it */
     struct ndk_call call;
     struct ndk_worker *worker;
-    struct nd_object *pins; /* of the queue: pinned while the callback is queued or runs */
+    struct nd_object *pins; /* the queue, pinned while the callback is queued or runs */
     void (*tell)(struct ndk_notice *notice, NTSTATUS status);
     _Atomic uint32_t state;
     _Atomic int32_t status; /* the first failure, or STATUS_SUCCESS */

@@ -39,7 +39,7 @@ static void ended(struct nd_call *core, HRESULT status)
     struct ndk_notice *notice = container_of(core, struct ndk_notice, core);
     int32_t well = STATUS_SUCCESS;
 
-    if (status == ND_CANCELED) /* by the queue's close */
+    if (status == ND_CANCELED) /* the queue's close ended it */
         return;
     if (FAILED(status))
         atomic_compare_exchange_strong_explicit(

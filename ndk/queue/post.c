@@ -34,7 +34,7 @@ _Static_assert(NDK_OP_FLAG_SILENT_SUCCESS == ND_OP_FLAG_SILENT_SUCCESS &&
                    NDK_OP_FLAG_ALLOW_REMOTE_READ == ND_OP_FLAG_ALLOW_READ,
     "given to the core as they are");
 
-/* same in: those that the core takes as they are */
+/* The core's flags of a request. same in: the flags that the core takes as they are */
 static uint32_t core_flags(ULONG flags, ULONG same)
 {
     return (flags & same) | (flags & NDK_OP_FLAG_DEFER ? ND_POST_DEFER : 0);

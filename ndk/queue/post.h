@@ -5,7 +5,7 @@
 
 #include <ndkpi.h>
 
-/* As of the function types. */
+/* Functions of NDK_QP_DISPATCH; their types in ndkpi.h describe them. */
 VOID ndk_flush(NDK_QP *qp);
 NTSTATUS ndk_send(NDK_QP *qp, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags);
 NTSTATUS ndk_send_and_invalidate(

@@ -10,7 +10,7 @@
 struct ndk_qp {
     struct ndk_object object; /* first */
     struct ndk_pd *pd;
-    struct ndk_knower knower; /* in pd->queues */
+    struct ndk_knower knower; /* its entry of pd->queues */
     struct nd_qp core;
 };
 

@@ -5,7 +5,7 @@
 
 #include "ndk/object/adapter.h"
 
-/* As of the function types. */
+/* Functions of NDK_ADAPTER_DISPATCH and NDK_PD_DISPATCH; their types in ndkpi.h describe them. */
 NTSTATUS ndk_create_cq(NDK_ADAPTER *adapter, ULONG depth, NDK_FN_CQ_NOTIFICATION_CALLBACK notify,
     PVOID notify_context, GROUP_AFFINITY *affinity, NDK_FN_CREATE_COMPLETION completion,
     PVOID context, NDK_CQ **out);

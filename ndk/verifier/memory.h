@@ -10,7 +10,7 @@
 void ndk_mapping_made(const struct ndk_root *root, const NDK_LOGICAL_ADDRESS_MAPPING *mapping);
 /* NdkReleaseLAM is called. Returns false: it is none; that is reported. */
 bool ndk_mapping_released(const struct ndk_use *use, const NDK_LOGICAL_ADDRESS_MAPPING *mapping);
-/* As ndk_shadow_report_open. */
+/* Reports mappings that the consumer did not release, as ndk_shadow_report_open does objects. */
 bool ndk_mappings_report(const struct ndk_root *root, const char *call);
 
 /* A call ended the use of a region's token; NDK_NO_TOKEN: the region had none. */
@@ -24,7 +24,7 @@ void ndk_bind_refused(const struct ndk_use *use, NDK_MR *region);
  * list  in: n entries
  */
 void ndk_list_refused(const struct ndk_use *use, struct ndk_pd *pd, const NDK_SGE *list, ULONG n);
-/* The same of NdkFastRegister: a page of no mapping. */
+/* NdkFastRegister answered STATUS_ACCESS_VIOLATION: reports the page that no mapping has. */
 void ndk_pages_refused(
     const struct ndk_use *use, struct ndk_pd *pd, const NDK_LOGICAL_ADDRESS *pages, ULONG count);
 

@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-/* It was called above PASSIVE_LEVEL: see below. */
+/* Report a call above PASSIVE_LEVEL: see below. */
 void ndk_not_passive(const char *call, const char *kind, const void *object);
 void ndk_not_passive_at_all(const char *call, const char *kind, const void *object);
 
 /*
  * ndk_passive_expected  a function that blocks was called. Above PASSIVE_LEVEL the checker reports it; without the
  *                       checker debug builds name the call and abort, other builds go on
- * ndk_wait_expected     the same of a function that APC_LEVEL may call, too
+ * ndk_wait_expected     does that for a function that a thread at APC_LEVEL may call, too
  * ndk_passive_required  the call would wait for the callback that it is made in: without the checker every build
  *                       aborts. Returns false where the checker only logs: the call must do nothing then
  * call          in: its name

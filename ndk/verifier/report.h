@@ -25,7 +25,7 @@ enum ndk_rule {
 
 enum ndk_verifier_mode { NDK_VERIFIER_OFF, NDK_VERIFIER_ABORT, NDK_VERIFIER_LOG };
 
-/* As the environment has it now. */
+/* The mode that NDK_VERIFIER in the environment gives now. */
 enum ndk_verifier_mode ndk_verifier_mode(void);
 
 /*
@@ -38,7 +38,7 @@ enum ndk_verifier_mode ndk_verifier_mode(void);
 __attribute__((format(printf, 5, 6))) void ndk_report(enum ndk_rule rule, const char *call,
     const char *kind, const void *object, const char *format, ...);
 
-/* After the reports of one call: ends the program by abort(), unless NDK_VERIFIER is "log". */
+/* Called after the reports of one call: ends the program by abort(), unless NDK_VERIFIER is "log". */
 void ndk_report_end(void);
 
 #endif

@@ -27,11 +27,11 @@ enum ndk_shadow_state {
 };
 
 struct ndk_shadow {
-    struct ndk_shadow *next; /* of its bucket */
-    /* of all that live, in the order of creation; of the dead, in that of their end */
+    struct ndk_shadow *next; /* next in its hash bucket */
+    /* the list of the living, in the order of their creation, or of the dead, in the order of their end */
     struct list_node link;
     struct ndk_object *object;
-    const char *kind;  /* as "NDK_QP" */
+    const char *kind;  /* the public type's name, such as "NDK_QP" */
     const void *plain; /* its own table */
     void (*free)(struct ndk_object *object);
     struct ndk_root *root;
@@ -51,7 +51,7 @@ struct ndk_use {
     const char *call;
     enum ndk_lane lane;
     pthread_t thread;
-    uint64_t number; /* of the call, among all */
+    uint64_t number; /* the call's, counted over all calls */
     struct ndk_use *next;
 };
 
@@ -59,12 +59,12 @@ struct ndk_use {
  * ndk_use_begin - a checked function begins.
  * object  in: what it is called on
  * type    in: the type that the object should have; NdkObjectTypeUndefined: any
- * call    in: its name; NULL: as the object's close function is called
+ * call    in: its name; NULL: that of the object's close function
  * Returns false: the object is closed, or none. Then nothing else may be done.
  */
 bool ndk_use_begin(struct ndk_use *use, const void *object, NDK_OBJECT_TYPE type,
     enum ndk_lane lane, const char *call);
-/* Its end; the object may be gone. */
+/* The checked function ends; the object may be gone. */
 void ndk_use_end(struct ndk_use *use);
 
 /* Another object of the call; may be NULL. Returns false: it is closed. */

@@ -19,13 +19,13 @@ extern const NDK_CONNECTOR_DISPATCH ndk_checked_connector;
 extern const NDK_LISTENER_DISPATCH ndk_checked_listener;
 extern const NDK_SHARED_ENDPOINT_DISPATCH ndk_checked_endpoint;
 
-/* Of a type of objects. */
+/* The checked table of a type of objects. */
 const void *ndk_checked_table(NDK_OBJECT_TYPE type);
 
 /* The object's own table, of a type. */
 #define NDK_PLAIN(use, table) ((const table *)(use)->shadow->plain)
 
-/* In all tables: the first two of each but the adapter's, whose first is the second. */
+/* Each table begins with these two; the adapter's, which has no close, with the second. */
 NTSTATUS ndk_checked_close(
     NDK_OBJECT_HEADER *header, NDK_FN_CLOSE_COMPLETION completion, PVOID context);
 NTSTATUS ndk_checked_query_extension(

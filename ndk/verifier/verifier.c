@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static atomic_bool used; /* some adapter was opened with it */
-static pid_t process;    /* which opened it; a forked child inherits the objects and owns none */
+static pid_t process;    /* its opener; a forked child inherits the objects and owns none */
 
 const void *ndk_checked_table(NDK_OBJECT_TYPE type)
 {

@@ -10,7 +10,7 @@ struct mdl_copy {
 };
 
 struct ndk_watched {
-    struct list_node link; /* of those with MDLs */
+    struct list_node link; /* with_mdls, if it has MDLs */
     const char *call;
     uint64_t number;
     struct mdl_copy *mdls;

@@ -16,12 +16,12 @@ struct ndk_watched;
 /* A call with a request completion, on its stack. */
 struct ndk_watch {
     struct ndk_use *use;
-    NDK_FN_REQUEST_COMPLETION completion; /* these two are passed on */
+    NDK_FN_REQUEST_COMPLETION completion; /* this and context are given to the plain function */
     PVOID context;
     struct ndk_watched *watched;
 };
 
-/* After ndk_use_begin. */
+/* Begins to watch a call, after ndk_use_begin. */
 void ndk_watch_begin(struct ndk_watch *watch, struct ndk_use *use,
     NDK_FN_REQUEST_COMPLETION completion, PVOID context);
 /* The call has these MDLs until it ends: of the first length bytes. */
@@ -29,7 +29,7 @@ void ndk_watch_mdls(struct ndk_watch *watch, const MDL *mdl, SIZE_T length);
 /* Ends the use, too. Returns status, what the plain function returned. */
 NTSTATUS ndk_watch_end(struct ndk_watch *watch, NTSTATUS status);
 
-/* The same of a call that makes an object. */
+/* A call that makes an object, on its stack. */
 struct ndk_making {
     struct ndk_use *use;
     NDK_FN_CREATE_COMPLETION completion;

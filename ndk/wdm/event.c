@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* In KEVENT.Type: tells an event from other objects. */
+/* Values of KEVENT.Type, which tell an event from other objects. */
 enum { NOTIFICATION = 0x4E455630, SYNCHRONIZATION = 0x4E455631 };
 
 /* KEVENT.State. */
@@ -112,7 +112,7 @@ static uint32_t taken(PRKEVENT event)
 
 /* ---- waits ---- */
 
-/* By Reserved[0] of what an object begins with. */
+/* Names of kinds; the index is Reserved[0] of the KEVENT that an object begins with. */
 static const char *const kinds[] = {
     [NDK_KEVENT] = "KEVENT", [NDK_KTIMER] = "KTIMER", [NDK_THREAD] = "thread"
 };
@@ -139,7 +139,7 @@ static bool begin_wait(
     return true;
 }
 
-/* Until the word is another one, or earlier. False: the time has passed. */
+/* Sleeps until the word changes, or for a shorter time. False: the limit has passed. */
 static bool slept(_Atomic uint32_t *word, uint32_t now, const struct limit *limit)
 {
     uint64_t now_ns = limit->none ? 0 : clock_now_ns();
@@ -178,7 +178,7 @@ static pthread_mutex_t holder = PTHREAD_MUTEX_INITIALIZER;
 
 static void let_go(PRKEVENT event, uint32_t state)
 {
-    uint32_t held = HELD; /* unless it is named twice: then it is done already */
+    uint32_t held = HELD; /* an event that is named twice has been let go already */
 
     atomic_compare_exchange_strong_explicit(
         state_of(event), &held, state, memory_order_release, memory_order_relaxed);
@@ -228,7 +228,7 @@ static void mark(PVOID *objects, ULONG count)
     }
 }
 
-/* Before the marks: whoever signals a marked object after them changes the word. */
+/* Reads the word before it marks the objects: a thread that signals a marked object afterwards changes the word. */
 static NTSTATUS wait_for_several(
     PVOID *objects, ULONG count, WAIT_TYPE type, const struct limit *limit)
 {

@@ -80,8 +80,8 @@ ULONG KeGetCurrentProcessorNumberEx(PPROCESSOR_NUMBER number)
 /* ---- where a thread runs ---- */
 
 static _Thread_local struct {
-    GROUP_AFFINITY bound; /* Mask 0: it is not */
-    cpu_set_t before;     /* it was */
+    GROUP_AFFINITY bound; /* Mask 0: the thread is not bound */
+    cpu_set_t before;     /* the processors that it had before */
 } place;
 
 static bool bind_to(const cpu_set_t *set)

@@ -22,7 +22,7 @@ static bool has_unicode(void)
     return unicode != (locale_t)0;
 }
 
-/* Without that locale: of ASCII alone. */
+/* Where the system lacks that locale, these two change letters of ASCII alone. */
 ULONG NdkwdmUpcase(ULONG character)
 {
     if (character < 0x80)

@@ -33,9 +33,9 @@ struct _ETHREAD {
     _Atomic NTSTATUS status;
     PKSTART_ROUTINE routine;
     PVOID context;
-    pid_t number; /* once started is set */
+    pid_t number; /* valid when started is set */
     jmp_buf end;
-    /* Under the mutex: */
+    /* handles.mutex guards these: */
     LIST_ENTRY link;
     HANDLE handle; /* while it is open */
     bool running;  /* else the number may be another thread's */
@@ -52,8 +52,8 @@ static struct {
 } handles = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local PETHREAD self;
-static _Thread_local struct _ETHREAD
-    other; /* of a thread that the library did not make for a driver */
+/* the object of a thread that the library did not make for a driver */
+static _Thread_local struct _ETHREAD other;
 
 static PETHREAD of_handle_locked(HANDLE handle)
 {
@@ -241,7 +241,7 @@ NTSTATUS PsCreateSystemThread(PHANDLE handle, ULONG access, POBJECT_ATTRIBUTES a
     KeInitializeEvent(&thread->ended, NotificationEvent, FALSE);
     thread->ended.Reserved[0] = NDK_THREAD;
     KeInitializeEvent(&thread->started, NotificationEvent, FALSE);
-    atomic_init(&thread->references, 3); /* its own, the handle's, this call's */
+    atomic_init(&thread->references, 3); /* the thread's own, the handle's, this call's */
     atomic_init(&thread->status, STATUS_PENDING);
     thread->priority = FIRST_PRIORITY;
     thread->routine = routine;

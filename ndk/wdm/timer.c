@@ -22,7 +22,7 @@ static const struct reactor_source_ops ops = { .expired = expired };
 static struct {
     /* Not util/lock.h: procedures are queued under it, whose mutex is none of those. */
     pthread_mutex_t mutex;
-    LIST_ENTRY set; /* by DueTime, here in ns of clock_now_ns */
+    LIST_ENTRY set; /* sorted by DueTime, which is in ns of clock_now_ns here */
     struct reactor_source source;
     bool ready, added;
 } timers = { .mutex = PTHREAD_MUTEX_INITIALIZER };

@@ -17,7 +17,7 @@ enum { NDK_KEVENT, NDK_KTIMER, NDK_THREAD };
 /* 1601 to 1970. */
 #define NDK_EPOCH_100NS 116444736000000000LL
 
-/* Since 1601. */
+/* The time now, in units of 100 ns since 1601. */
 static inline LONGLONG ndk_system_time(void)
 {
     struct timespec now;

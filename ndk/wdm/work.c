@@ -26,7 +26,7 @@ struct team {
     LIST_ENTRY entries;
     unsigned count, idle, threads;
     uint64_t entries_given, entries_done;
-    struct reactor_again again; /* for a thread that could not be started */
+    struct reactor_again again; /* starts a thread later that could not be started */
 };
 
 static void serve(void *argument)
@@ -153,7 +153,7 @@ static VOID run_io_item_ex(PVOID parameter)
 {
     PIO_WORKITEM item = parameter;
 
-    item->routine_ex(item->object, item->context, item); /* the same */
+    item->routine_ex(item->object, item->context, item); /* may free the item */
 }
 
 PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device)
