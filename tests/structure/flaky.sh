@@ -86,6 +86,9 @@ chmod +x phased
 gives 0 '^FLAKY a test' ./phased echo two
 [ "$(tail -n 1 said)" = "FLAKY a test" ] || { echo "not at the very end"; cat said; failed=1; }
 gives 0 '^third +0\.0 min$' ./phased true
-gives 3 '^FAILED \(status 3\) in the phase "second"$' ./phased sh -c 'exit 3'
+gives 3 '^FAILED: the phase "second"$' ./phased sh -c 'exit 3'
+grep -q '^second .* FAILED (status 3)$' said || { echo "the table does not say what failed"; cat said; failed=1; }
 ! grep -q third said || { echo "a phase ran behind one that failed"; failed=1; }
+goes_on=1 gives 1 '^FAILED: the phase "second"$' ./phased sh -c 'exit 3'
+grep -qE '^third +0\.0 min$' said || { echo "none ran behind it"; failed=1; }
 exit $failed
