@@ -25,7 +25,7 @@ static inline bool deadline_begins_anew(unsigned *again, uint64_t late_ns)
     return true;
 }
 
-/* The same for one that counts milliseconds. */
+/* deadline_begins_anew, for a deadline in milliseconds. */
 static inline bool deadline_ms_begins_anew(unsigned *again, uint64_t late_ms)
 {
     return deadline_begins_anew(again, late_ms * 1000000u);

@@ -10,13 +10,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Another descriptor of the same, closed by exec. -1 with errno. */
+/* Duplicates a descriptor above the standard ones; exec closes the duplicate. Returns -1 with errno. */
 static inline int descriptor_copy(int fd)
 {
     return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-/* The descriptor, or a copy in the place of a standard one. -1 with errno, where it is -1, too; then none is open. */
+/*
+ * Returns fd, or a duplicate where fd is a standard descriptor, which it closes. Returns -1, and leaves none open, when
+ * fd is -1 (errno stays) or cannot be duplicated (with errno).
+ */
 static inline int descriptor_raise(int fd)
 {
     int copy, error;

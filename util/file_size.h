@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* posix_fallocate, once more after a signal handler. Returns 0 or an errno. */
+/* Calls posix_fallocate, again when a signal handler has interrupted it. Returns 0 or an errno. */
 static inline int file_reserve(int fd, off_t from, off_t octets)
 {
     struct held_signal sigxfsz;
@@ -25,7 +25,7 @@ static inline int file_reserve(int fd, off_t from, off_t octets)
     return error;
 }
 
-/* ftruncate. Returns 0 or an errno. */
+/* Calls ftruncate. Returns 0 or an errno. */
 static inline int file_resize(int fd, off_t octets)
 {
     struct held_signal sigxfsz;

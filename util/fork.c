@@ -5,10 +5,10 @@
 #include <pthread.h>
 
 static struct fork_row *lowest, *highest;
-/* Held over a fork, too: a library that is loaded meanwhile adds its rows before or behind it. */
+/* It is held over a fork, so a library that is loaded meanwhile adds its rows before the fork or after it. */
 static struct lock rows_lock = { .word = LOCK_FREE };
 
-/* As lock_acquire, but without its check for a leaf, which may go against the order. */
+/* Does what lock_acquire does, but does not check the level of a leaf, which may go against the order. */
 static void hold(const struct fork_row *row)
 {
     if (!row->leaf)
@@ -51,7 +51,7 @@ static void in_child(void)
     fork_ended(true);
 }
 
-/* Of each row's constructor. Behind those of its place, which are of one library then. */
+/* Each row's constructor calls it. Rows of equal place, which are of one library, keep the order of these calls. */
 void fork_add_(struct fork_row *row)
 {
     bool first;

@@ -15,19 +15,19 @@
 #include <limits.h>
 
 struct fork_row {
-    int place; /* the level of its lock (enum lock_level); of a leaf: above all that its holder may wait for */
-    /* held over the fork, so that what it guards is whole in the child; NULL: none */
+    int place; /* the level of its lock (enum lock_level); a leaf's is above each that its holder may wait for */
+    /* the lock to hold over the fork, so that what it guards is whole in the child; NULL: none */
     struct lock *lock;
-    bool leaf; /* no other is taken under it: it needs no place in the order of levels */
+    bool leaf; /* its holder takes no other lock, so it needs no place in the order of levels */
     void (*prepare)(void), (*parent)(void), (*child)(void); /* NULL: nothing to do */
-    struct fork_row *lower, *higher;                        /* the table's own */
+    struct fork_row *lower, *higher;                        /* set by fork_add_ */
 };
 
-/* At file scope, before a semicolon: a row; the arguments initialise it. */
+/* Adds a row, which the arguments initialise. Stands at file scope, before a semicolon. */
 #define FORK_ROW(...)               FORK_ROW_AT(__LINE__, __VA_ARGS__)
-/* The same for a lock that is held over the fork: a leaf whose holder waits for no other thread. */
+/* Adds a row for a lock that is held over the fork: a leaf whose holder waits for no other thread. */
 #define FORK_HOLDS(held, its_place) FORK_ROW(.place = its_place, .lock = held, .leaf = true)
-/* The same for a function that the child calls first of all, while the locks are held; these have no order. */
+/* Adds a row for a function that the child calls before all others, with the locks held; these rows have no order. */
 #define FORK_CHILD(function)        FORK_ROW(.place = INT_MAX, .child = function)
 
 #define FORK_ROW_AT(line, ...) FORK_ROW_NAMED(line, __VA_ARGS__)

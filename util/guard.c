@@ -12,9 +12,9 @@ _Thread_local struct guard *volatile guard_under_way;
 
 enum { SEGV, BUS, SIGNALS };
 static const int signals[SIGNALS] = { SIGSEGV, SIGBUS };
-static struct sigaction before[SIGNALS]; /* what was installed when this was */
+static struct sigaction before[SIGNALS]; /* the actions that the guard replaced */
 
-/* One for the guards of all libraries: the variable that the dynamic linker finds first, as in log.c. */
+/* All libraries' guards use one variable: the one that the dynamic linker finds first, as in log.c. */
 __attribute__((visibility("default"))) _Atomic(guard_last) ndspi_guard_last;
 static _Atomic(guard_last) *last = &ndspi_guard_last;
 
@@ -24,7 +24,7 @@ static bool is_handler(const struct sigaction *action)
            (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
 }
 
-/* As the kernel would have done it. The signal mask is what the handler asked for: ours has its mask and flags. */
+/* Calls the replaced handler as the kernel would; the guard was installed with its signal mask and flags. */
 static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *context)
 {
     struct sigaction action = *to, plain = { .sa_handler = SIG_DFL };
@@ -43,13 +43,13 @@ static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *contex
         return;
     if (by_processor && *last && (*last)(sig, info, context))
         return;
-    sigaction(
-        sig, &plain, NULL); /* a fault comes again after the return, what was sent is sent again */
+    /* The processor repeats a fault after the return; a signal that was sent has to be sent again. */
+    sigaction(sig, &plain, NULL);
     if (!by_processor)
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
 }
 
-/* No mapping can be there; an x86 processor does not say what address it was. */
+/* No mapping can be at a non-canonical address; an x86 processor does not report the address of such a fault. */
 static bool is_nowhere(const struct guard *guard, const siginfo_t *info)
 {
     return info->si_code == SI_KERNEL && (uint64_t)guard->at >> 47;
@@ -69,7 +69,7 @@ static bool is_ours(const struct guard *guard, const siginfo_t *info)
            (uintptr_t)info->si_addr - guard->at < guard->octets;
 }
 
-/* Whether a handler may mend it, and knows the calling thread. */
+/* Whether the replaced handler may mend the fault, and knows the calling thread. */
 static bool may_mend(
     const struct guard *guard, const siginfo_t *info, const struct sigaction *other)
 {

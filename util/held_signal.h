@@ -15,13 +15,13 @@
 
 struct held_signal {
     sigset_t set, before;
-    bool pending; /* it was already there: the program's */
+    bool pending; /* the signal was pending before: the program's */
 };
 
 /*
  * held_signal_begin - block a signal in the calling thread.
  * held    out: for held_signal_end, in the same thread
- * number  in: of the signal
+ * number  in: the signal
  */
 static inline void held_signal_begin(struct held_signal *held, int number)
 {
@@ -35,8 +35,8 @@ static inline void held_signal_begin(struct held_signal *held, int number)
 }
 
 /*
- * held_signal_end - unblock it again.
- * raised  in: whether the write failed so that it left the signal with this thread, which is taken back
+ * held_signal_end - unblock the signal again.
+ * raised  in: whether the write failed in the way that raises the signal, which is then removed from this thread
  * errno stays.
  */
 static inline void held_signal_end(const struct held_signal *held, bool raised)

@@ -11,7 +11,7 @@
 
 enum { SPINS = 100 };
 
-/* Says that a thread sleeps; what the holder was asked stays. Returns whether the lock was free, and is taken now. */
+/* Sets LOCK_SLEEPERS, and keeps LOCK_ASKED. Returns whether the lock was free, and is taken now. */
 static bool take_or_mark(struct lock *lock, uint32_t *word)
 {
     uint32_t is = atomic_load_explicit(&lock->word, memory_order_relaxed);
@@ -43,14 +43,14 @@ void lock_sleep_(struct lock *lock)
         futex_wait(&lock->word, word, NULL);
 }
 
-/* Another thread came while the lock was held. It is still ours; the exchange drops it. */
+/* Another thread came while the lock was held. The caller still has it; the exchange gives it up. */
 void lock_release_rest(struct lock *lock)
 {
     if (atomic_exchange_explicit(&lock->word, LOCK_FREE, memory_order_release) >= LOCK_SLEEPERS / 2)
         futex_wake(&lock->word, 1);
 }
 
-/* Another thread came, sleeps, or has asked. */
+/* The caller has the lock; another thread came, sleeps, or has asked. */
 bool lock_leave_rest(struct lock *lock)
 {
     uint32_t is = atomic_load_explicit(&lock->word, memory_order_relaxed);

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_ask.h - a lock whose holder works for others, too: a thread that finds it taken asks the holder, and goes.
+ * lock_ask.h - a lock whose holder works for others, too: a thread that finds it taken asks the holder to do its work,
+ * and goes on.
  *
- * What it asks by is a bit of the lock's own word (lock.h). It is set in the operation that finds the lock taken, and
- * the lock is given up in an operation that finds it clear. So nothing comes between "it is taken, leave it to its
- * holder" and "the holder has looked": one of the two has the lock afterwards, and knows. Where nobody asks, taking and
- * leaving cost what they cost otherwise.
+ * A thread asks by a bit of the lock's own word (lock.h). One atomic operation finds the lock taken and sets the bit;
+ * one atomic operation finds the bit clear and gives the lock up. So no request falls between "the lock is taken, leave
+ * the work to its holder" and "the holder has looked": afterwards one of the two threads has the lock, and knows of the
+ * work. Where no thread asks, both operations cost as much as those of lock.h.
  *
- * The holder that takes a request sees what the asking thread has stored before. lock_release drops requests: who calls
- * it does anew what may have been asked for.
+ * The holder that takes a request sees what the asking thread has stored before. lock_release drops requests: its
+ * caller then looks itself for whatever may have been asked.
  */
 #ifndef UTIL_LOCK_ASK_H
 #define UTIL_LOCK_ASK_H
 
 #include "util/lock.h"
 
-/* In a word that is not LOCK_FREE; above all counts, and below what says that threads sleep. */
+/* A bit of a word that is not LOCK_FREE, above the count of threads and below LOCK_SLEEPERS. */
 enum { LOCK_ASKED = 1 << 28 };
 
-/* Another thread came, sleeps, or has asked: the same, but for what debug builds check. */
+/* lock_leave's slow path, when another thread came, sleeps, or has asked; without the checks of debug builds. */
 bool lock_leave_rest(struct lock *lock);
 
-/* Takes the lock, or asks its holder: one of the two, whatever that does meanwhile. Returns whether it took it. */
+/* Either takes the lock or asks its holder, whatever the holder does meanwhile. Returns whether it took the lock. */
 static inline bool lock_try_or_ask(struct lock *lock)
 {
-    while (!lock_try(lock)) /* all bits of LOCK_FREE are set: to ask nobody changes nothing */
+    while (!lock_try(lock)) /* LOCK_FREE has all bits set, so the bit does not change a free lock */
         if (atomic_fetch_or_explicit(&lock->word, LOCK_ASKED, memory_order_acq_rel) != LOCK_FREE)
             return false;
     return true;
 }
 
-/* Gives the lock up. False: a thread has asked, so it is still held; do what is to be done, and leave again. */
+/* Gives the lock up. False: a thread has asked, so the lock is still held; do what was asked, then call this again. */
 static inline bool lock_leave(struct lock *lock)
 {
     uint32_t expected = LOCK_TAKEN;
@@ -46,7 +47,7 @@ static inline bool lock_leave(struct lock *lock)
     return false;
 }
 
-/* Gives it up in any case. Returns whether a thread has asked for what this one has not done. */
+/* Gives the lock up in any case. Returns whether a thread has asked, whose work is not done then. */
 static inline bool lock_leave_undone(struct lock *lock)
 {
     bool asked = false;

@@ -117,7 +117,7 @@ __attribute__((constructor(200))) static void log_start(void)
     int error;
 
     if (fcntl(STDERR_FILENO, F_GETFD) < 0)
-        outlet_ = -1; /* the number may become that of a connection */
+        outlet_ = -1; /* a connection's descriptor may get the number 2 */
     error = path && *path ? open_file(path) : 0;
 
     if (spec)
@@ -148,7 +148,7 @@ bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_o
     return true;
 }
 
-/* A line, and before it the number of missing lines. Both together fit PIPE_BUF, so a pipe takes them at once. */
+/* Writes a line, and before it the number of missing lines. Both fit PIPE_BUF, so a pipe takes both or none. */
 static void put(const char *line)
 {
     char text[1400];
@@ -198,7 +198,7 @@ void log_write_(
 static _Atomic(struct log_limit *) listed_; /* the places that have ever left a line out */
 static atomic_bool summing_;                /* the thread runs */
 
-/* The text of a place, with "..." for each argument: printf's own conversions alone. */
+/* Makes the text of a place, with "..." for each argument. It knows printf's own conversions alone. */
 static void put_kind(const char *format, char *text, size_t room)
 {
     size_t length = 0;
@@ -259,7 +259,7 @@ static void sum_up(void *unused)
             nanosleep(&a_period, NULL);
         while (log_sums_write(false));
         atomic_store(&summing_, false);
-        /* Who leaves a line out now either saw the thread, and is seen here, or starts another one. */
+        /* A thread that leaves a line out now either saw summing_ set, so its line is seen here, or starts a thread. */
     } while (any_left_out() && !atomic_exchange(&summing_, true));
 }
 
@@ -267,12 +267,12 @@ static void forked(void)
 {
     atomic_store(&summing_, false);
     for (struct log_limit *limit = atomic_load(&listed_); limit; limit = limit->next)
-        atomic_store(&limit->left_out, 0); /* the parent's, which writes the sum */
+        atomic_store(&limit->left_out, 0); /* the parent writes the sum of these */
 }
 
 FORK_CHILD(forked);
 
-/* A line of a place was left out, the counted one of those since the last sum. */
+/* Notes that a place has left a line out. counted: how many since the last sum, this one included */
 static void leave_out(struct log_limit *limit, enum log_level level, enum log_topic topic,
     const char *format, unsigned counted)
 {
@@ -286,7 +286,7 @@ static void leave_out(struct log_limit *limit, enum log_level level, enum log_to
         while (!atomic_compare_exchange_weak(&listed_, &limit->next, limit))
             ;
     }
-    /* Without the thread the sum comes with the next line of the place, or with the end of the process. */
+    /* If no thread can be started, the next line of the place, or the end of the process, writes the sum. */
     if (counted % START_TRIED_EVERY == 1 && !atomic_exchange(&summing_, true) &&
         thread_start_detached("ndspi-log", sum_up, NULL))
         atomic_store(&summing_, false);

@@ -47,48 +47,48 @@ void log_write_(enum log_level level, enum log_topic topic, unsigned left_out, c
 /* The number of lines that one place in the code may write in this time. */
 enum { LOG_LIMIT_LINES = 10, LOG_LIMIT_MS = 5000 };
 
-/* Of one place; all zeros at first. */
+/* The limit of one place in the code; all zeros at first. */
 struct log_limit {
-    _Atomic uint64_t period; /* since which the lines are counted: LOG_LIMIT_MS each, from 1 on */
+    _Atomic uint64_t period; /* number of the period of LOG_LIMIT_MS that is counted, from 1 on */
     atomic_uint lines, left_out;
-    atomic_bool listed; /* it has left a line out, so the rest is set and stays */
+    atomic_bool listed; /* it has left a line out, so the members below are set and stay */
     enum log_level level;
     enum log_topic topic;
     const char *format;
-    uint64_t summed; /* the period, when a sum was looked for last */
+    uint64_t summed; /* the period in which log_sums_write looked at this place last */
     struct log_limit *next;
 };
 
 /*
  * log_limit_passes - whether one more line of a place is written now.
  * now_ms    in: clock_now_ms
- * left_out  out: on true, how many were dropped since the last one written; each is counted once
+ * left_out  out: on true, how many lines were dropped since the last one written; each is counted once
  * Threads: any.
  */
 bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_out);
 
 /*
- * log_sums_write - writes the sum of each place that has left lines out and had none since the call before: how many,
- * and what they look like. A thread that the first line left out starts calls it every LOG_LIMIT_MS; so does the end of
- * the process.
- * all  in: of the places that had lines since, too
- * Returns whether any place has lines left out still.
+ * log_sums_write - writes the sum of each place that has left lines out and had no line since the call before: how many
+ * lines, and what they look like. The first line that is left out starts a thread, which calls it every LOG_LIMIT_MS;
+ * the end of the process calls it, too.
+ * all  in: whether to write the sums of the places that had lines since, too
+ * Returns whether any place still has lines left out that no sum counts.
  * Threads: one at a time, unless all.
  */
 bool log_sums_write(bool all);
 
-/* As log_limit_passes, with the clock, for a place of which sums are written. At NDSPI_LOG=debug always true. */
+/* log_limit_passes at the present time, for a place whose sums are written. At NDSPI_LOG=debug it is always true. */
 bool log_limit_passes_now_(struct log_limit *limit, enum log_level level, enum log_topic topic,
     unsigned *left_out, const char *format);
 
-/* The first of some arguments. */
+/* Expands to the first of its arguments. */
 #define LOG_FORMAT_(...)       LOG_FIRST_(__VA_ARGS__, 0)
 #define LOG_FIRST_(first, ...) first
 
 /*
- * log_limited - a line that a peer can cause, or a program repeat without end: at most LOG_LIMIT_LINES lines of this
- * place in LOG_LIMIT_MS. The next line written says how many were left out; when none follows, a sum does. The
- * arguments of those are not evaluated.
+ * log_limited - writes a line that a peer can cause, or a program repeat without end: at most LOG_LIMIT_LINES lines of
+ * this place in LOG_LIMIT_MS. The next line written says how many were left out; when none follows, a sum does. The
+ * arguments of a line that is left out are not evaluated.
  */
 #define log_limited(level, topic, ...)                                                             \
     do {                                                                                           \
@@ -100,9 +100,8 @@ bool log_limit_passes_now_(struct log_limit *limit, enum log_level level, enum l
     } while (0)
 
 /*
- * log_write(LOG_WARN, LOG_CM, "connect to %s: %s; ...", ...): say what failed, where, and what to do about it. What is
- * written without being asked for is limited as by log_limited: there is no line that a flood of its causes cannot
- * reach.
+ * log_write(LOG_WARN, LOG_CM, "connect to %s: %s; ...", ...): say what failed, where, and what to do about it. Lines of
+ * levels that are on by default are limited as by log_limited, since a flood of causes may reach any line.
  */
 #define log_write(level, topic, ...)                                                               \
     do {                                                                                           \

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { ONCE_NEVER, ONCE_DONE, ONCE_RUNS /* plus the number of the process in which it runs */ };
+enum { ONCE_NEVER, ONCE_DONE, ONCE_RUNS /* plus the id of the process in which prepare runs */ };
 
 struct once {
     _Atomic uint32_t state;
@@ -29,7 +29,7 @@ static inline bool once_done(struct once *once)
     return atomic_load_explicit(&once->state, memory_order_acquire) == ONCE_DONE;
 }
 
-/* once_run, where prepare has not succeeded yet. */
+/* The slow path of once_run: prepare has not succeeded yet. */
 static inline int once_run_slowly(struct once *once, int (*prepare)(void))
 {
     const uint32_t here = ONCE_RUNS + (uint32_t)getpid();
@@ -54,9 +54,9 @@ static inline int once_run_slowly(struct once *once, int (*prepare)(void))
 }
 
 /*
- * once_run - prepare it, unless that has been done.
+ * once_run - calls prepare, unless it has succeeded before.
  * prepare  in: returns 0, or an error and leaves nothing behind. Called by one thread at a time; must not call once_run
- *          with the same once. In the child of a fork it may find what another thread of the parent had done of it
+ *          with the same once. In the child of a fork it may find that a thread of the parent had done a part of it
  * Returns 0, or what prepare returned. Threads: any.
  */
 static inline int once_run(struct once *once, int (*prepare)(void))

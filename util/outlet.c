@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /*
- * Writes by an open file description of its own of the same pipe or terminal, and closes it at once: while a writing
- * end of a pipe is open, its reader sees no end of file. Without /proc, a free descriptor or the permission to open it
- * polls first; another writer may then take the space in between.
+ * Opens the same pipe or terminal anew, non-blocking, writes, and closes it at once: while a writing end of a pipe is
+ * open, its reader sees no end of file. Where it cannot be opened (no /proc, no free descriptor, no permission), the
+ * function polls before it writes; another writer may then take the space in between.
  */
 static ssize_t write_reopened(int fd, const char *line, size_t octets)
 {
@@ -45,7 +45,7 @@ static ssize_t write_now(int fd, const char *line, size_t octets)
 
     if (fstat(fd, &what))
         return -1;
-    if (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode)) /* never waits for a reader */
+    if (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode)) /* such a write waits for no reader */
         return write(fd, line, octets);
     if (S_ISSOCK(what.st_mode))
         return send(fd, line, octets, MSG_DONTWAIT);
@@ -57,7 +57,7 @@ static ssize_t write_now(int fd, const char *line, size_t octets)
 
 bool outlet_write(int fd, const char *line, size_t octets)
 {
-    struct held_signal sigpipe, sigxfsz; /* of a file: RLIMIT_FSIZE */
+    struct held_signal sigpipe, sigxfsz; /* a file at RLIMIT_FSIZE raises SIGXFSZ */
     bool written;
 
     held_signal_begin(&sigpipe, SIGPIPE);

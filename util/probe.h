@@ -2,8 +2,8 @@
 /*
  * probe.h - USDT probes: where a tracer (bpftrace, perf, SystemTap, gdb) can look in. docs/tracing.md lists them.
  *
- * A probe is one nop, and an ELF note that says where each argument is, in a register or in memory. So arguments are
- * values that the code has there anyway; nothing is computed for them. Without <sys/sdt.h> (Debian: systemtap-sdt-dev)
+ * A probe is one nop, and an ELF note that says in which register or memory each argument is. So arguments are values
+ * that the code has there anyway; nothing is computed for them. Without <sys/sdt.h> (Debian: systemtap-sdt-dev)
  * probes compile to nothing.
  */
 #ifndef UTIL_PROBE_H

@@ -59,7 +59,7 @@ bool processors_of_node(unsigned node, cpu_set_t *set)
         return true;
     }
     CPU_ZERO(set);
-    if (!access(path, F_OK)) /* a node of memory alone */
+    if (!access(path, F_OK)) /* the node has memory and no processors */
         return true;
     if (node || processors_highest_node())
         return false;

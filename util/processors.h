@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-/* set out: the numbers in a file as "0-3,8". Returns false where it cannot be read or has none: then set is empty. */
+/* set out: the numbers in a file such as "0-3,8". Returns false, and an empty set, if it is unreadable or empty. */
 bool processors_read(const char *path, cpu_set_t *set);
 
 /* set out: the processors that are online. */

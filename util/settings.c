@@ -12,7 +12,7 @@
 
 #define PREFIX "NDSPI_"
 
-/* What the libraries read. */
+/* The names that the libraries read. */
 static const char *const names[] = {
     "NDSPI_CHECK",
     "NDSPI_COUNTERS",
@@ -33,7 +33,7 @@ static const char *const names[] = {
     "NDK_VERIFIER",
 };
 
-/* What scripts, samples and tests read: their processes inherit it. Names with NDSPI_TEST_ are the tests' own. */
+/* The names that scripts, samples and tests read; processes inherit them. Names with NDSPI_TEST_ are the tests' own. */
 static const char *const others[] = {
     "NDSPI_ADDRESS",
     "NDSPI_CONFORMANCE_DEVICE",

@@ -12,21 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* NULL where the variable is not set, or empty. */
+/* Returns the value of a variable; NULL where it is not set, or empty. */
 const char *setting_text(const char *name);
 
 /*
  * setting_number - a number in decimal digits.
- * fallback  in: where it is not set
- * maximum   in: the largest that has a meaning
+ * fallback  in: the number where the variable is not set
+ * maximum   in: the largest number that has a meaning
  * Any other value is ignored, with one warning for each variable.
  */
 unsigned setting_number(const char *name, unsigned fallback, unsigned maximum);
 
 /*
- * A switch, 1 or 0. Any other value is ignored, with one warning.
- * setting_on   of one whose default is 0: whether it is 1
- * setting_off  of one whose default is 1: whether it is 0
+ * Read a switch, 1 or 0. Any other value is ignored, with one warning.
+ * setting_on   the default is 0; returns whether the switch is 1
+ * setting_off  the default is 1; returns whether the switch is 0
  */
 bool setting_on(const char *name);
 bool setting_off(const char *name);
@@ -41,7 +41,7 @@ unsigned setting_word(const char *name, const char *const words[]);
 /* The names that the libraries read, in the order of the table; NULL after the last. */
 const char *setting_name(size_t index);
 
-/* The index of a name in the table; the number of names if it is not there. */
+/* Returns the index of a name in the table; the number of names if the table does not have it. */
 size_t setting_index(const char *name);
 
 /*

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_LENGTH = 15 }; /* the kernel's TASK_COMM_LEN, less the end */
+enum { NAME_LENGTH = 15 }; /* the kernel's TASK_COMM_LEN, less the terminating zero */
 
 struct start {
     const char *name;
@@ -15,7 +15,7 @@ struct start {
     void *argument;
 };
 
-/* The thread names itself: it might have ended before its creator could. */
+/* The thread names itself, since it might end before its creator could name it. */
 static void *thread_run(void *argument)
 {
     struct start start = *(struct start *)argument;
@@ -43,8 +43,9 @@ int thread_start_detached(const char *name, void (*entry)(void *argument), void 
         goto free_start;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV); /* these two are its own: blocked, they would end the process */
-    sigdelset(&all, SIGBUS);  /* without a handler */
+    /* The kernel ends a process whose thread has a fault while it blocks the fault's signal; guard.h needs its turn. */
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&thread, &attr, thread_run, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

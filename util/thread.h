@@ -4,8 +4,8 @@
 #define UTIL_THREAD_H
 
 /*
- * thread_start_detached - starts a detached thread that blocks every signal (those are the program's) but SIGSEGV and
- * SIGBUS.
+ * thread_start_detached - starts a detached thread that blocks every signal but SIGSEGV and SIGBUS, since signals are
+ * the program's.
  * name      for debuggers: at most 15 characters, a literal. Set before entry begins
  * entry     runs in the thread, with argument; the thread ends with it
  * Returns   0; -EINVAL (name too long), -ENOMEM, -EAGAIN (a limit on threads): then entry has not been called, nor will
