@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* again.h - tries something again a while after it failed for want of a resource. */
+/* again.h - has a function called after a while, to retry what failed for want of a resource. */
 #ifndef REACTOR_AGAIN_H
 #define REACTOR_AGAIN_H
 
@@ -11,15 +11,16 @@ enum { REACTOR_AGAIN_MS = 100 };
 
 /* All zeros at first, and again in the child of a fork. */
 struct reactor_again {
-    struct reactor_source source; /* first */
+    struct reactor_source source; /* must be first: ops cast it */
     bool added;
 };
 
 /*
- * reactor_again - has ops->expired called once, after REACTOR_AGAIN_MS. Where the reactor itself cannot be had, nothing
- * happens: so the next one who needs the resource has to try, too.
- * again  in: whose ops are the same each time; never freed
- * Calls for one again: one at a time. Locks as for reactor_add.
+ * reactor_again - has ops->expired called once, after REACTOR_AGAIN_MS. Where the reactor cannot add the source,
+ * nothing happens, so the next function that needs the resource has to try, too.
+ * again  in: an object that is never freed
+ * ops    in: the same in each call for one again
+ * Threads: calls for one again come one at a time. Locks as for reactor_add.
  */
 static inline void reactor_again(struct reactor_again *again, const struct reactor_source_ops *ops)
 {

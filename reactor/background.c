@@ -2,15 +2,15 @@
 /*
  * background.c - the background thread. It is in one of these states:
  *
- *   attends  asleep until something in the set is ready, or a deadline is due: no thread of the program has waited or
- *            polled for a tick
- *   ticks    asleep for a tick, and not on the set: threads of the program are at work. Ticks get longer while they
- *            are. It serves what was ready for a whole tick, since the program may poll only some of the sources
- *   parked   asleep until it is woken: a thread of the program drives, and nothing else has happened for some ticks.
- *            The driver that stops, without another to follow it, wakes it
+ *   attends  it sleeps until a descriptor in the set is ready, or a source is due: no thread of the program has waited
+ *            or polled for a tick
+ *   ticks    it sleeps for a tick, and not on the set: threads of the program wait or poll. Ticks get longer as long as
+ *            they do. It serves a source that was ready for a whole tick, since the program may poll only some sources
+ *   parked   it sleeps until it is woken: a thread of the program drives, and nothing else has happened for some ticks.
+ *            A driver that stops, with no follower to take its place, wakes it
  *
- * While it attends it polls the epoll descriptor, it does not epoll_wait: so a thread of the program that comes to wait
- * drives at once, and only has to send this thread away before the next event would wake both.
+ * While it attends it calls ppoll on the epoll descriptor, not epoll_wait: so a thread of the program that begins to
+ * wait drives at once, and only has to wake this thread, which then leaves the set, before the next event wakes both.
  */
 #include "reactor/internal.h"
 
@@ -25,14 +25,14 @@ enum { TICK_NS = 400000, TICKS_MAX = 8, PARK_TICKS = 4 };
 static struct reactor_waiter background_waiter;
 
 static struct {
-    unsigned seen;        /* activity when it looked last */
-    uint64_t busy_ns;     /* when that had changed last */
-    unsigned ticks;       /* how long it sleeps while the program is at work, in ticks */
-    unsigned quiet_ticks; /* sleeps in a row without a change, while another thread drove */
-    bool ready; /* the set, after the last tick: the program may not look at all sources */
+    unsigned seen;        /* reactor_activity when this thread looked last */
+    uint64_t busy_ns;     /* when this thread last found that it had changed */
+    unsigned ticks;       /* length of its sleep while the program waits or polls, in ticks */
+    unsigned quiet_ticks; /* sleeps in a row without a change while another thread drove */
+    bool ready;           /* a descriptor in the set was ready after the last tick */
 } background;
 
-/* How it is to sleep, and until when. */
+/* Decides the state to sleep in, and until when. */
 static void background_decide_locked(void)
 {
     unsigned activity = atomic_load_explicit(&reactor_activity, memory_order_relaxed);
@@ -40,7 +40,7 @@ static void background_decide_locked(void)
 
     lock_assert_held(&reactor.lock);
     reactor.background = BACKGROUND_TICKS;
-    if (activity == reactor.left && !reactor.driver) { /* that thread sleeps elsewhere */
+    if (activity == reactor.activity_at_leave && !reactor.driver) {
         background.seen = activity;
         background.quiet_ticks = 0;
         reactor.background = BACKGROUND_ATTENDS;
@@ -65,7 +65,7 @@ static void background_decide_locked(void)
         reactor.background_until_ns = reactor_until_locked(reactor.background_until_ns);
 }
 
-/* Sleeps as decided. Returns whether something in the set is ready; set: whether to sleep on that, too */
+/* Sleeps as decided. set: whether to sleep on the set, too. Returns whether a descriptor in the set is ready. */
 static bool background_sleep(bool set, uint64_t until_ns)
 {
     struct pollfd fds[2] = { { .fd = reactor.background_fd, .events = POLLIN },
@@ -80,7 +80,7 @@ static bool background_sleep(bool set, uint64_t until_ns)
     return fds[1].revents;
 }
 
-/* After a tick: whether a source was ready for the whole tick, which means that no thread serves it. */
+/* Whether, after a tick, a source was ready for the whole tick, which means that no thread serves it. */
 static bool background_left_over(void)
 {
     struct pollfd set = { .fd = reactor.set_fd, .events = POLLIN };
@@ -91,8 +91,8 @@ static bool background_left_over(void)
 }
 
 /*
- * Drives, if there is work and no other thread drives. Returns whether it does. Also without sources: then a kick came
- * after its driver had stopped, and kick_fd stays ready until a driver drains it.
+ * Makes this thread the driver, if there is work and no other thread drives. Returns whether it drives. It also drives
+ * without sources: a kick that came after its driver had stopped leaves kick_fd ready until a driver drains it.
  */
 static bool background_drive_locked(bool ready)
 {
@@ -119,7 +119,7 @@ static void background_round(void)
     ready = background_sleep(state == BACKGROUND_ATTENDS, until_ns);
     if (state == BACKGROUND_TICKS)
         ready = background_left_over();
-    else /* a thread that has polled meanwhile looks for itself */
+    else /* if a thread of the program has polled meanwhile, it looks itself */
         ready = ready &&
                 atomic_load_explicit(&reactor_activity, memory_order_relaxed) == background.seen;
     lock_acquire(&reactor.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drive.c - which thread drives: threads that wait, threads that look; how one hands over to another. */
+/* drive.c - chooses the driver among threads that wait and threads that look, and the next one when a driver stops. */
 #include "reactor/internal.h"
 
 #include "util/futex.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-/* At the end of a wait, and of one that does not sleep: what is run may ask for more to be run. */
+/* The turns that run_rest makes at most, after reactor_wait and reactor_wait_awake: a run may ask for another run. */
 enum { REST_TURNS = 8, AWAKE_TURNS = 4 };
 
 atomic_uint reactor_activity;
@@ -21,7 +21,7 @@ bool reactor_drive_locked(struct reactor_waiter *me)
     return true;
 }
 
-/* Only these functions change the list. */
+/* Its callers are the only functions that change the list. */
 static void count_followers_locked(unsigned more)
 {
     lock_assert_held(&reactor.lock);
@@ -119,13 +119,13 @@ static bool join(struct reactor_waiter *me)
     return drives;
 }
 
-/* Whether it was appointed since. */
+/* Takes WAITER_DRIVE. Returns whether reactor_appoint_locked had set it. */
 static bool appointed(struct reactor_waiter *me)
 {
     return atomic_fetch_and(&me->word, ~(uint32_t)WAITER_DRIVE) & WAITER_DRIVE;
 }
 
-/* Leaves the followers. Returns whether it has to drive, or to reactor_stop. */
+/* Leaves the followers. Returns whether it was made the driver, so that it has to drive, or to call reactor_stop. */
 static bool unfollow(struct reactor_waiter *me)
 {
     lock_acquire(&reactor.lock);
@@ -150,7 +150,7 @@ static int futex_wait_cancelable(struct reactor_waiter *me, const struct timespe
     return result;
 }
 
-/* Returns 0 or -EINTR. */
+/* Sleeps on the waiter's futex. Returns 0 or -EINTR. */
 static int follow(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
 {
     uint64_t ns = reactor_left_ns(deadline_ns);
@@ -193,7 +193,7 @@ static int wait_until(struct wait *wait, uint64_t deadline_ns, int cancel_state)
     return atomic_load(&me->word) & WAITER_SIGNAL ? 0 : error;
 }
 
-/* The thread may have been canceled in its sleep. */
+/* Also a cleanup handler: the thread may have been canceled in its sleep. */
 static void end_wait(void *argument)
 {
     struct wait *wait = argument;
@@ -214,9 +214,10 @@ static int wait_cancelable(struct wait *wait, uint64_t deadline_ns)
 }
 
 /*
- * Runs what is still to be run: that costs less here than to wake the background thread for it, as reactor_stop would.
- * The events of two queues that one message ends come so. What asks again and again is left to that thread.
- * until  stops once this waiter is signalled; NULL: it is already
+ * Calls run of the sources that are still to be run: that costs less here than to wake the background thread for it, as
+ * reactor_stop would. One message that completes requests of two queues leaves such a source. A source that asks again
+ * in each turn is left to the background thread.
+ * until  the function stops once this waiter is signalled; NULL: it was signalled before
  */
 static void run_rest(int turns, struct reactor_waiter *until)
 {
@@ -256,7 +257,7 @@ int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     if (before) {
-        /* First, so that what it asks to be run wakes no other thread. */
+        /* The thread drives first, so that a reactor_run in before wakes no other thread. */
         wait.drives = drive(me);
         before(me, deadline_ns);
     }
@@ -307,7 +308,7 @@ void reactor_leave(void)
     enum reactor_whom whom = REACTOR_NOBODY;
 
     lock_acquire(&reactor.lock);
-    reactor.left = atomic_load_explicit(&reactor_activity, memory_order_relaxed);
+    reactor.activity_at_leave = atomic_load_explicit(&reactor_activity, memory_order_relaxed);
     if (reactor.background == BACKGROUND_TICKS && !reactor.driver)
         whom = reactor_background_locked();
     lock_release(&reactor.lock);

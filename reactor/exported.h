@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exported.h - what libndreactor exports. The linker would take a function of the program's that has the same name, so
- * these have a prefix there.
+ * exported.h - the names that libndreactor exports have a prefix, since the linker would take a program's own function
+ * of the same name instead.
  */
 #ifndef REACTOR_EXPORTED_H
 #define REACTOR_EXPORTED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* life.c - the reactor's life: it is made with its first source or lent thread, and anew in the child of a fork. */
+/* life.c - makes the reactor, for its first source or for a lent thread, and makes it anew in the child of a fork. */
 #include "reactor/internal.h"
 
 #include "util/fork.h"
@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Makes the set. Returns 0 or a negative errno. */
+/* Makes the epoll set, with the driver's eventfd in it. Returns 0 or a negative errno. */
 static int open_locked(void)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.u64 = REACTOR_KICK };
@@ -77,7 +77,7 @@ int reactor_add(struct reactor_source *source, uint32_t events)
     return error;
 }
 
-/* fork: the child has none of the parent's threads, and its descriptors are the parent's */
+/* ---- fork: the child has none of the parent's threads, and shares the parent's descriptors ---- */
 
 static void forked_locked(void)
 {
@@ -90,7 +90,7 @@ static void forked_locked(void)
     atomic_store_explicit(&reactor.lent, false, memory_order_relaxed);
     reactor.set_fd = reactor.kick_fd = reactor.background_fd = -1;
     reactor.process++;
-    reactor.slots = NULL; /* given up, with the references in it */
+    reactor.slots = NULL; /* the child does not free the parent's table, nor drop its references */
     reactor.slot_count = 0;
     reactor.free_slot = REACTOR_NO_SLOT;
     atomic_store(&reactor.source_count, 0);

@@ -53,7 +53,7 @@ enum reactor_whom reactor_background_locked(void)
     return REACTOR_THE_BACKGROUND;
 }
 
-/* deadlines */
+/* ---- deadlines ---- */
 
 static void place_locked(uint32_t index, struct reactor_source *source)
 {
@@ -107,7 +107,7 @@ struct reactor_source *reactor_take_due_locked(uint64_t now_ns)
     return source;
 }
 
-/* The thread to wake because it would sleep beyond the deadline. A background thread that ticks would not. */
+/* Returns the thread to wake because it would sleep beyond the deadline. A background thread that ticks would not. */
 static enum reactor_whom sleeps_too_long_locked(uint64_t deadline_ns)
 {
     if (reactor.driver) {
@@ -158,9 +158,9 @@ void reactor_run(struct reactor_source *source)
     reactor_wake(whom);
 }
 
-/* the table */
+/* ---- the table ---- */
 
-/* Room for one source more, and for its deadline. */
+/* Makes room for one source more, and for its deadline. Returns 0 or a negative errno. */
 static int reserve_locked(void)
 {
     uint32_t old = reactor.slot_count, count = old ? old * 2 : FIRST_SLOTS;
@@ -198,7 +198,7 @@ struct reactor_source *reactor_find_locked(uint64_t token)
     return reactor.slots[slot].source;
 }
 
-/* Has the set agree with events. Returns 0 or a negative errno. */
+/* Makes the set wait for these events of the source. Returns 0 or a negative errno. */
 static int apply_locked(struct reactor_source *source, uint32_t events)
 {
     struct epoll_event event = { .events = events, .data.u64 = token_of(source) };
@@ -234,7 +234,7 @@ int reactor_insert_locked(struct reactor_source *source, uint32_t events)
     slot = &reactor.slots[reactor.free_slot];
     source->slot = reactor.free_slot;
     source->generation = slot->generation;
-    source->process = reactor.process; /* in the child of a fork it may have been the parent's */
+    source->process = reactor.process; /* a child of a fork may add a source that its parent made */
     source->events = 0;
     source->deadline_ns = REACTOR_NEVER;
     source->heap_index = REACTOR_NOT_IN_HEAP;
@@ -263,7 +263,7 @@ int reactor_update(struct reactor_source *source, uint32_t events)
     return error;
 }
 
-/* Returns whether it was added; then its reference is the caller's. */
+/* Returns whether the source was added; then the reactor's reference is the caller's. */
 static bool remove_locked(struct reactor_source *source)
 {
     lock_assert_held(&reactor.lock);

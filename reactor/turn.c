@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* turn.c - one turn of a driver: it sleeps until something is ready or due, and runs the callbacks of that. */
+/* turn.c - one turn of a driver: it sleeps until a source is ready or due, and runs the callbacks. */
 #include "reactor/internal.h"
 
 #include "util/clock.h"
@@ -28,7 +28,8 @@ static int milliseconds_of(uint64_t ns)
 }
 
 /*
- * epoll_wait on the set, in nanoseconds where the kernel can (Linux 5.11, and no filter that does not know the call).
+ * Waits for the set: epoll_pwait2, with nanoseconds, where the kernel has it (Linux 5.11) and no seccomp filter refuses
+ * it; otherwise epoll_wait.
  */
 static int set_wait(struct epoll_event *events, uint64_t ns)
 {
@@ -45,7 +46,7 @@ static int set_wait(struct epoll_event *events, uint64_t ns)
     return epoll_wait(reactor.set_fd, events, EVENTS, milliseconds_of(ns));
 }
 
-/* From here to its end the source is not freed, and reactor_remove_sync waits. */
+/* Begins a callback: until end(), the source is not freed, and reactor_remove_sync waits. */
 static struct reactor_source *begin_locked(struct reactor_source *source)
 {
     lock_assert_held(&reactor.lock);
@@ -74,8 +75,8 @@ static void end(struct reactor_source *source)
 }
 
 /*
- * The last event first: epoll lists first what was ready in the turn before. So a connection that sends turn after turn
- * does not hold up one that has just become ready.
+ * Takes the last event first: epoll lists first the descriptors that were ready in the turn before. So a connection
+ * that sends turn after turn does not hold up one that has just become ready.
  */
 static void run_events(const struct epoll_event *events, int count, enum reactor_how how)
 {
@@ -115,7 +116,7 @@ static void run_expired(enum reactor_how how)
     }
 }
 
-/* Those that are asked for meanwhile are for the next turn. */
+/* Calls run of the sources that wait for it. A reactor_run meanwhile is for the next turn. */
 static void run_asked(enum reactor_how how)
 {
     struct list_head asked;
@@ -154,7 +155,7 @@ void reactor_turn_at_once(enum reactor_how how, bool set)
     run_all(events, count, how);
 }
 
-/* The source of an event if it is shared, with a reference; else NULL. */
+/* Returns the source of an event if it is shared, with a reference; else NULL. */
 static struct reactor_source *find_shared(uint64_t token)
 {
     struct reactor_source *source;
@@ -181,7 +182,7 @@ bool reactor_poll(void)
         struct reactor_source *source = find_shared(events[i].data.u64);
 
         if (!source)
-            continue; /* a kick stays, too: it is the driver's */
+            continue; /* also for a kick, which stays: the driver drains it */
         any = true;
         source->ops->ready(source, events[i].events, REACTOR_LOOKING);
         reactor_unref(source);
@@ -189,7 +190,7 @@ bool reactor_poll(void)
     return any;
 }
 
-/* Returns the number of events, or a negative errno. */
+/* Waits for the set with this cancel state. Returns the number of events, or a negative errno. */
 static int sleep_ns(uint64_t ns, struct epoll_event *events, int cancel_state)
 {
     int count, state;
@@ -211,8 +212,8 @@ uint64_t reactor_until_locked(uint64_t deadline_ns)
 }
 
 /*
- * Whether a turn that does not sleep looks at the set. If a source is to be run, it mostly does not: that call may end
- * the wait; if it does not, the next turn looks.
+ * Whether a turn that does not sleep looks at the set. If a source is to be run, it mostly does not: that source's run
+ * may end the wait. At least one turn in LOOK_RUNS looks.
  */
 static bool looks_at_set_locked(struct reactor_waiter *me)
 {
@@ -238,11 +239,11 @@ int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     }
     if (reactor.background == BACKGROUND_ATTENDS)
         whom = reactor_background_locked();
-    /* A thread that changes what ends this sleep, after the lock is dropped, sees the mode, and kicks. */
+    /* A thread that adds work after the lock is dropped sees the mode, and kicks. */
     atomic_store(&me->mode, WAITER_EPOLL);
     lock_release(&reactor.lock);
     reactor_wake(whom);
-    /* Pairs with reactor_signal: either that sees the mode, or this sees the word. */
+    /* Pairs with reactor_signal: either it sees the mode, or this thread sees the word. */
     if (!(atomic_load(&me->word) & WAITER_SIGNAL))
         count = sleep_ns(ns, events, cancel_state);
     atomic_store(&me->mode, WAITER_AWAKE);

@@ -22,7 +22,7 @@ struct reactor reactor = {
 };
 _Thread_local bool reactor_turning;
 
-static struct list_head pool = { { &pool.n, &pool.n } }; /* the reactor's lock */
+static struct list_head pool = { { &pool.n, &pool.n } }; /* the reactor's lock guards it */
 static pthread_key_t key;
 static struct once key_once = ONCE_INIT;
 
@@ -100,7 +100,7 @@ bool reactor_is_signalled(struct reactor_waiter *waiter)
 
 void reactor_waiters_forked(void)
 {
-    list_init(&pool); /* those of the parent's other threads are given up */
+    list_init(&pool); /* the waiters of the parent's other threads are lost */
     if (self)
         list_node_init(&self->link);
 }
