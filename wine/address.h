@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 /*
- * nd_wine_address_in - a program's address for the native library.
+ * nd_wine_address_in - translates a program's address for the native library.
  * address  in: may be NULL or hostile; length in octets
  * copy     out: the address, translated, zero-filled
  * Returns copy, or NULL when address is. An address of another family becomes one of a family that is unknown here.
@@ -18,7 +18,7 @@ const struct sockaddr *nd_wine_address_in(
 
 /* Translates an address that a native call stored (result: ND_SUCCESS) for the program. */
 void nd_wine_address_out(HRESULT result, struct sockaddr *address);
-/* The same for a list of size octets; a size of 0 says that there is none. */
+/* Translates a list of size octets in the same way; size 0: there is no list. */
 void nd_wine_list_out(HRESULT result, SOCKET_ADDRESS_LIST *list, size_t size);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * argument.h - what a program hands in by pointer. A pointer may be wrong, and a fault ends the call where it is: Wine
- * returns its exception code in place of the HRESULT, and locks that were held would stay held. So what the caller has
- * is read before the native method is called and written after it, from and to copies, when no lock is held. What the
- * method itself has to write, at the end of an overlapped request, is written by functions that may fail.
+ * argument.h - reads and writes the program's memory that a call names by pointer. A pointer may be wrong, and a fault
+ * ends the call where it is: Wine returns its exception code in place of the HRESULT, and locks that were held would
+ * stay held. So the bridge copies the program's arguments before it calls the native method, and copies results back
+ * after it, when no lock is held. Where the method itself has to write to the program's memory, at the end of an
+ * overlapped request, it calls functions that report a fault.
  *
- * Threads: of the program, in a unix call.
+ * Threads: the program's, in a unix call.
  */
 #ifndef WINE_ARGUMENT_H
 #define WINE_ARGUMENT_H
@@ -19,11 +20,14 @@
 enum {
     ND_WINE_ENTRIES = 64,   /* the longest list of any adapter */
     ND_WINE_DATA = 1024,    /* more than any private data, or address */
-    ND_WINE_RESULTS = 16,   /* of one call of the native GetResults */
+    ND_WINE_RESULTS = 16,   /* the most results that one call of the native GetResults takes */
     ND_WINE_INLINE = 65536, /* more than any inline request */
 };
 
-/* Fault here if they are to. NULL is none of theirs: the native method has a code for it. */
+/*
+ * nd_wine_readable, nd_wine_writable - touch the program's octets, so that an access that faults does so here. NULL is
+ * left alone: the native method has a code for it.
+ */
 static inline void nd_wine_readable(const void *at, size_t octets)
 {
     const volatile char *first = at;
@@ -34,7 +38,7 @@ static inline void nd_wine_readable(const void *at, size_t octets)
     (void)first[octets - 1];
 }
 
-/* Adding 0 atomically overwrites nothing of another thread's. */
+/* Adding 0 atomically is a write that overwrites no other thread's. */
 static inline void nd_wine_writable(void *at, size_t octets)
 {
     char *first = at;
@@ -54,7 +58,7 @@ static inline const void *nd_wine_list(void *copy, const void *list, size_t n, s
     return copy;
 }
 
-/* Every page of what an inline request reads. */
+/* Reads every page of an inline request's data, so that a fault comes here. */
 void nd_wine_inline(const void *data, size_t octets);
 
 /* nd_wine_inline for each inline entry: in version 2 for all, in version 1 for those without a handle. */
@@ -71,7 +75,7 @@ static inline void nd_wine_inline_v1(const ND_SGE *list, size_t n)
             nd_wine_inline(list[i].pAddr, list[i].Length);
 }
 
-/* Copies private data of the program's, as above. */
+/* Copies private data, unless it is more than any method reads. Returns the data for the method. */
 static inline const void *nd_wine_data_in(void *copy, const void *data, size_t octets)
 {
     if (!data || octets > ND_WINE_DATA)
@@ -80,26 +84,26 @@ static inline const void *nd_wine_data_in(void *copy, const void *data, size_t o
     return copy;
 }
 
-/* The smaller one. */
+/* Returns room, or ND_WINE_DATA if that is smaller. */
 static inline size_t nd_wine_room(size_t room)
 {
     return room < ND_WINE_DATA ? room : ND_WINE_DATA;
 }
 
-/* ---- by functions that may fail; any thread of the process, any lock ---- */
+/* ---- functions that report a fault; any thread of the process, any lock ---- */
 
-/* nd_wine_store - octets to memory of the program's. False: some of it cannot be written; a part may have been. */
+/* nd_wine_store - copies to the program's memory. False: some of it cannot be written; a part may be written. */
 bool nd_wine_store(void *to, const void *from, size_t octets);
 
-/* nd_wine_status - Internal of a structure (acquire); ND_ACCESS_VIOLATION where it cannot be read. */
+/* nd_wine_status - returns Internal of a structure (acquire); ND_ACCESS_VIOLATION where it cannot be read. */
 HRESULT nd_wine_status(const OVERLAPPED *overlapped);
 
-/* nd_wine_event - hEvent of a structure; NULL where it cannot be read. */
+/* nd_wine_event - returns hEvent of a structure; NULL where it cannot be read. */
 HANDLE nd_wine_event(const OVERLAPPED *overlapped);
 
 /*
  * nd_wine_mark - stores the status of a request in its structure: InternalHigh is 0, Internal last (release).
- * event  out: hEvent, read before; NULL where the structure cannot be read
+ * event  out: hEvent, read before the status is stored; NULL where the structure cannot be read
  * False: the structure cannot be written.
  */
 bool nd_wine_mark(OVERLAPPED *overlapped, ULONG_PTR status, HANDLE *event);

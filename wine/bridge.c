@@ -26,7 +26,7 @@ static VOID complain(const char *text)
     OutputDebugStringA(text);
 }
 
-/* The name of the program's file in UTF-8, a letter of UTF-16 being three octets at most. */
+/* Returns the name of the program's file in UTF-8, which has at most three octets for a unit of UTF-16. */
 static const char *program_name(char name[3 * MAX_PATH + 1])
 {
     WCHAR path[MAX_PATH], *last = path;
@@ -55,7 +55,7 @@ static BOOL start(VOID)
     return FALSE;
 }
 
-/* Looked up at run time: with an import the library would not load at all, and could not say why. */
+/* Looks Wine's functions up at run time: with an import the library would not load, and could not say why. */
 static BOOL find_unix_side(VOID)
 {
     typedef NTSTATUS(NTAPI query_virtual_memory)(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.h - what the two sides of the bridge agree on: the numbers of the calls and their parameter blocks. Compiled by
- * MinGW and by the native compiler; on x86-64 both lay these structures out alike, and pointers mean the same memory.
+ * calls.h - what the two sides of the bridge agree on: the numbers of the calls and their parameter blocks. MinGW and
+ * the native compiler compile it; on x86-64 both lay these structures out alike, and pointers mean the same memory.
  *
  * All blocks but those below are generated from ndspi.h (forward.pl).
  */
@@ -24,21 +24,21 @@
 #include "forward_calls.h"
 
 #define ND_KIND_MEMBER(interface) ND_KIND_##interface,
-/* What a proxy stands for, hence its vtable. */
+/* The interface that a proxy stands for; it determines the vtable. */
 enum nd_kind { ND_KIND_IClassFactory, ND_INTERFACES(ND_KIND_MEMBER) ND_KINDS };
 #undef ND_KIND_MEMBER
 
 /*
- * The first call, whose number and first members stay what they are in every build: the two sides tell each other their
- * builds, which have to be the same. One from before there were builds hands over no block, or leaves native_build.
+ * The first call, whose number and first members are the same in every build: the two sides tell each other their
+ * builds, which have to be equal. A side that is older than this check passes no block, or does not set native_build.
  */
 struct nd_start_call {
-    const char *build;        /* in: of ndspi.dll, ND_CALLS_BUILD */
-    const char *native_build; /* out: of ndspi.so; NULL before the call */
-    const char *program;      /* in: the program's name without its path, UTF-8 */
+    const char *build;        /* ndspi.dll's ND_CALLS_BUILD */
+    const char *native_build; /* out: ndspi.so's ND_CALLS_BUILD; NULL before the call */
+    const char *program;      /* the name of the program's file without its path, UTF-8 */
 };
 
-/* DllGetClassObject, and IClassFactory::CreateInstance of native with clsid unused. */
+/* Parameters of DllGetClassObject, and of native's IClassFactory::CreateInstance, which leaves clsid unused. */
 struct nd_create_call {
     IClassFactory *native;
     const CLSID *clsid;
@@ -61,7 +61,7 @@ struct nd_query_interface_call {
     HRESULT result;
 };
 
-/* AddRef, Release and DllCanUnloadNow. */
+/* Parameters of AddRef, Release and DllCanUnloadNow. */
 struct nd_count_call {
     IUnknown *native;
     ULONG result;

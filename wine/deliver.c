@@ -18,27 +18,27 @@ atomic_uint nd_undelivered;
 static struct {
     struct lock lock;
     struct list_head queue;
-    uint64_t queued, delivered; /* ever */
+    uint64_t queued, delivered; /* numbers of deliveries since the start */
     bool busy;                  /* a thread delivers */
-    /* wakes the serving thread: to deliver, or at its deadline to look */
+    /* runs so that the serving thread delivers; its deadline is that of the next look */
     struct reactor_source source;
     bool lent, ready;
     void (*look)(void);
-    bool look_now;           /* serving thread */
-    atomic_bool look_due;    /* the deadline is set (seq_cst: before what the look finds) */
-    _Atomic uint32_t rounds; /* of delivery; waiting threads sleep on it */
-    atomic_uint sleepers;    /* pairs with rounds (both seq_cst) */
+    bool look_now;              /* the deadline has passed; the serving thread's alone */
+    atomic_bool look_scheduled; /* the deadline is set; seq_cst, cleared before look looks */
+    _Atomic uint32_t rounds;    /* number of batches delivered; waiting threads sleep on it */
+    atomic_uint sleepers;       /* threads that sleep on rounds; both are seq_cst, as a pair */
 } state = { .lock = LOCK_INIT(LOCK_WINE_QUEUE, "Wine's deliveries"),
     .queue = { { &state.queue.n, &state.queue.n } } };
 
-/* How long a file whose handle the program closed may keep its pending requests. */
+/* The time from nd_deliver_look_later to the look, so the longest that a closed file keeps its pending requests. */
 enum { LOOK_MS = 100 };
 
 static void run(struct reactor_source *source, enum reactor_how how)
 {
     (void)source;
     (void)how;
-    nd_wine_thread.queued = true; /* set by another thread, for this thread's delivery */
+    nd_wine_thread.queued = true; /* another thread has queued a delivery for this one to make */
 }
 
 static void expired(struct reactor_source *source, enum reactor_how how)
@@ -69,7 +69,7 @@ bool nd_deliver_init(void (*look)(void))
 
 void nd_deliver_look_later(void)
 {
-    if (!atomic_load(&state.look_due) && !atomic_exchange(&state.look_due, true))
+    if (!atomic_load(&state.look_scheduled) && !atomic_exchange(&state.look_scheduled, true))
         reactor_deadline(&state.source, clock_now_ns() + LOOK_MS * 1000000u);
 }
 
@@ -108,7 +108,7 @@ static void sleep_until_round(uint32_t seen)
     atomic_fetch_sub(&state.sleepers, 1);
 }
 
-/* Delivers what is queued now. The lock is held on entry and on return. */
+/* Makes the deliveries that are queued now. The lock is held on entry and on return. */
 static void run_batch_locked(void)
 {
     struct list_head batch;
@@ -135,7 +135,7 @@ static void run_batch_locked(void)
         futex_wake(&state.rounds, INT_MAX);
 }
 
-static void settle_once(void)
+static void deliver_queued(void)
 {
     uint64_t until;
 
@@ -157,10 +157,10 @@ static void settle_once(void)
 }
 
 /* A delivery may queue another: a file is closed after its last request. */
-void nd_deliver_settle(void)
+void nd_deliver_all(void)
 {
     do
-        settle_once();
+        deliver_queued();
     while (nd_wine_thread.queued);
 }
 
@@ -169,7 +169,7 @@ void nd_deliver_wait(bool (*done)(const void *context), const void *context)
     for (;;) {
         uint32_t seen = atomic_load(&state.rounds);
 
-        nd_deliver_settle(); /* also finishes the delivery that made it done */
+        nd_deliver_all(); /* also finishes the delivery that makes done return true */
         if (done(context))
             return;
         sleep_until_round(seen);
@@ -180,7 +180,7 @@ static void turn(void)
 {
     if (state.look_now) {
         state.look_now = false;
-        atomic_store(&state.look_due, false);
+        atomic_store(&state.look_scheduled, false);
         state.look();
     }
     nd_wine_leave();

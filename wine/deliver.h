@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deliver.h - completions on their way to Windows objects, which only threads of the Windows program may touch.
+ * deliver.h - brings completions to Windows objects, which only threads of the Windows program may touch.
  *
  * All completions of the core go into one queue. A thread of the program that is inside a call (nd_wine_enter) delivers
- * those that it caused before its call returns; a thread of the program that otherwise only drives adapters
- * (nd_deliver_serve) delivers those that the library's own threads caused. One thread delivers at a time, in the order
- * of the queue, and holds no lock meanwhile: Wine's system calls go to another process.
+ * those that it caused before its call returns. Completions that the library's own threads cause are delivered by
+ * the serving thread, a thread of the program that otherwise only drives adapters (nd_deliver_serve). One thread
+ * delivers at a time, in the order of the queue, without a lock: Wine's system calls go to another process.
  *
- * A call that must have delivered something when it returns (CancelOverlappedRequests, the last Release, an overlapped
- * call that ended at once) leaves with nd_wine_leave_settled, which waits for everything that any thread has queued so
- * far.
+ * A call whose completions have to be delivered when it returns (CancelOverlappedRequests, the last Release, an
+ * overlapped call that ended at once) ends with nd_wine_leave_delivered, which waits for every completion that any
+ * thread has queued so far.
  */
 #ifndef WINE_DELIVER_H
 #define WINE_DELIVER_H
@@ -24,14 +24,14 @@ struct reactor_waiter;
 
 struct nd_delivery {
     struct list_node link;
-    /* Does it. Threads: of the program. No lock is held. */
+    /* Makes the delivery, on a thread of the program with no lock held. */
     void (*run)(struct nd_delivery *delivery);
 };
 
 struct nd_wine_thread {
-    bool inside;                   /* may use Wine's system calls */
-    bool queued;                   /* something, in this call */
-    struct reactor_waiter *waiter; /* that it looks with; NULL: it does not */
+    bool inside; /* the thread is in a unix call, so it may use Wine's system calls */
+    bool queued; /* the thread has queued a delivery in this call */
+    struct reactor_waiter *waiter; /* the waiter of its nd_deliver_look; NULL: it is not in one */
 };
 
 extern __thread struct nd_wine_thread nd_wine_thread
@@ -39,12 +39,12 @@ extern __thread struct nd_wine_thread nd_wine_thread
 extern atomic_uint nd_undelivered;
 
 /*
- * nd_deliver_init - once, before anything else. False: it failed, and logged why.
- * look  in: what the serving thread calls a while after nd_deliver_look_later
+ * nd_deliver_init - prepares delivery. Called before all other functions. False: it failed, and logged why.
+ * look  in: the function that the serving thread calls a while after nd_deliver_look_later
  */
 bool nd_deliver_init(void (*look)(void));
 
-/* Any thread, any lock. */
+/* Has the serving thread call the look of nd_deliver_init after a while. Any thread, any lock. */
 void nd_deliver_look_later(void);
 
 /*
@@ -52,17 +52,17 @@ void nd_deliver_look_later(void);
  */
 void nd_deliver(struct nd_delivery *delivery);
 
-/* Returns when everything queued before has been delivered. Threads: of the program, no lock held. */
-void nd_deliver_settle(void);
+/* Returns when every delivery that was queued before has been made. Threads: the program's, no lock held. */
+void nd_deliver_all(void);
 
-/* Looks for something to deliver, as a wait does before it sleeps. Threads: of the program, no lock held. */
+/* Looks for something to deliver, as a wait does before it sleeps. Threads: the program's, no lock held. */
 void nd_deliver_look(void);
 
-/* Settles until done says so; sleeps between deliveries. */
+/* Calls nd_deliver_all until done returns true; sleeps between deliveries. */
 void nd_deliver_wait(bool (*done)(const void *context), const void *context);
 
 /*
- * Delivers what the library's threads queue, for ever. The calling thread is also the reactor's background thread, and
+ * Makes the calling thread the serving thread; never returns. The thread is also the reactor's background thread, and
  * delivers what it completes as such.
  */
 void nd_deliver_serve(void);
@@ -75,14 +75,14 @@ static inline void nd_wine_enter(void)
 static inline void nd_wine_leave(void)
 {
     if (__builtin_expect(nd_wine_thread.queued, 0))
-        nd_deliver_settle();
+        nd_deliver_all();
 }
 
-/* Relaxed: what this call must have delivered was queued under a lock that this thread has held since. */
-static inline void nd_wine_leave_settled(void)
+/* The load is relaxed: this call's completions were queued under a lock that this thread has held since. */
+static inline void nd_wine_leave_delivered(void)
 {
     if (nd_wine_thread.queued || atomic_load_explicit(&nd_undelivered, memory_order_relaxed))
-        nd_deliver_settle();
+        nd_deliver_all();
 }
 
 #endif

@@ -23,14 +23,14 @@ enum {
 };
 
 /*
- * The listed files, oldest first, and by the values of their handles: a program has thousands of files, and to ask Wine
- * what is behind a handle is a call to its server.
+ * The list of files, oldest first, and the table of the values of their handles: a program has thousands of files, and
+ * to ask Wine for the file behind a handle is a call to its server.
  */
 enum { PLACES = 1024 };
 static struct lock files_lock = LOCK_INIT(LOCK_WINE_FILES, "Wine's files");
 static uint64_t last_number;
 static struct list_head files = { { &files.n, &files.n } };
-static struct list_node *swept = &files.n; /* where sweep goes on */
+static struct list_node *swept = &files.n; /* the file with which sweep goes on */
 static struct nd_wine_name *places[PLACES];
 
 static struct nd_wine_file *file_of(struct list_node *node)
@@ -79,7 +79,7 @@ static void drop_name_locked(struct nd_wine_name *name)
         *at = name->next;
 }
 
-/* The newest comes first: a value belongs to another file when the program has closed its handle. */
+/* Puts the newest entry first: a value belongs to another file after the program has closed its handle. */
 static void set_name_locked(struct nd_wine_file *file, struct nd_wine_name *name, HANDLE handle)
 {
     struct nd_wine_name **at = chain_of(handle);
@@ -90,7 +90,7 @@ static void set_name_locked(struct nd_wine_file *file, struct nd_wine_name *name
     *at = name;
 }
 
-/* The file that was known by this value last, referenced; NULL. */
+/* Returns the owner's file that had a handle of this value last, referenced; NULL: none. */
 static struct nd_wine_file *find_name(HANDLE handle, const void *owner)
 {
     struct nd_wine_file *found = NULL;
@@ -131,7 +131,7 @@ static void unlist(struct nd_wine_file *file)
         nd_wine_file_unref(file);
 }
 
-/* Whether the walk may stop here. */
+/* Whether the file comes after `before` and is the owner's. */
 static bool is_next(
     const struct nd_wine_file *file, const struct nd_wine_file *before, const void *owner)
 {
@@ -139,8 +139,8 @@ static bool is_next(
 }
 
 /*
- * The next listed file after `before` (NULL: the first), referenced; drops the reference to `before`. One that was
- * unlisted meanwhile has no place in the list: its number has.
+ * Returns the next listed file after `before` (NULL: the first), referenced; drops the reference to `before`. If
+ * `before` was unlisted meanwhile, its number says where it was in the list.
  */
 static struct nd_wine_file *next_file(struct nd_wine_file *before, const void *owner)
 {
@@ -197,8 +197,9 @@ static struct nd_wine_file *next_to_sweep(void)
 }
 
 /*
- * Before adding a file: of the next two, removes those that no object uses and whose handle is closed. Two for each new
- * one: the closed ones are never more than the others by much, and a new one costs the same among thousands.
+ * Called before a file is added: looks at the next two files, and removes each that no object uses and whose handle the
+ * program has closed. With two for each new file, the list has few more closed files than open ones, and a new file
+ * costs the same among thousands.
  */
 static void sweep(void)
 {
@@ -216,7 +217,7 @@ static void sweep(void)
 /* ---- a file that the program closes under its requests ---- */
 
 /*
- * Counts first: a look that is due sees the count; if none is due, the second call schedules one. Both are seq_cst.
+ * Counts first: a look that is scheduled sees the count; if none is, the second call schedules one. Both are seq_cst.
  */
 void nd_wine_file_began(struct nd_wine_file *file)
 {
@@ -237,7 +238,7 @@ static void close_users(struct nd_deferred *job)
     nd_wine_file_unref(file);
 }
 
-/* Another thread cancels: the last cancelled request may end its adapter, which would wait for this thread. */
+/* It has another thread cancel: the last cancelled request may end its adapter, which would wait for this thread. */
 void nd_wine_files_look(void)
 {
     struct nd_wine_file *file = NULL;
@@ -340,8 +341,8 @@ struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
 }
 
 /*
- * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure have the request's
- * own. If Wine refuses the device control for such a file, a read beyond its end fails instead, with another status.
+ * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure have the request's own
+ * status. If Wine refuses the device control for such a file, a read beyond its end fails instead, with another status.
  */
 void nd_wine_file_end(
     struct nd_wine_file *file, OVERLAPPED *overlapped, HANDLE event, HRESULT status)

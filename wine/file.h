@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * file.h - overlapped files that are real Wine files: only those can have a completion port, and only Windows'
- * asynchronous I/O queues packets there, with the program's key.
+ * asynchronous I/O queues packets to it, with the program's key.
  *
- * The file is a system library, open for reading. The program gets a duplicate; the original stays, so that requests
- * still end in the port when the program has closed its handle. A request with status 0 ends as a read of no bytes; one
- * with another status ends by the device control with which Wine's own drivers end a request.
+ * The file is a system library, open for reading. The program gets a duplicate of its handle; the original stays open,
+ * so requests still end in the port after the program has closed its handle. A request with status 0 ends as a read of
+ * no bytes; a request with another status ends by the device control with which Wine's own drivers end a request.
  *
- * Wine reports no closed handle. So while requests are pending on a file, the delivering thread checks now and then
- * whether the original is its only handle; then it cancels the requests.
+ * Wine does not report that a handle is closed. So while requests are pending on a file, the serving thread (deliver.h)
+ * checks now and then whether the original is the file's only handle; then it cancels the requests.
  */
 #ifndef WINE_FILE_H
 #define WINE_FILE_H
@@ -21,7 +21,7 @@
 
 struct nd_wine_file;
 
-/* A value of a handle to a file, in the table's places. */
+/* An entry of the table that finds a file by the value of a handle. */
 struct nd_wine_name {
     struct nd_wine_name *next;
     struct nd_wine_file *file;
@@ -29,43 +29,43 @@ struct nd_wine_name {
 };
 
 struct nd_wine_file {
-    struct list_node link; /* the table's, oldest first; in it while listed */
+    struct list_node link; /* place in the list of files, oldest first */
     uint64_t number;       /* rises along the list */
-    const void *owner;     /* adapter; compared only */
+    const void *owner;     /* the adapter; only compared */
     atomic_uint refs;
-    bool listed;       /* the table's lock: findable by handle; holds a reference */
-    bool close_client; /* we have to close the program's handle */
+    bool listed;       /* the list has it, with a reference; under the table's lock */
+    bool close_client; /* the library has to close the program's handle */
     HANDLE original;
-    HANDLE client; /* what the program was given; it may have closed it */
-    struct nd_wine_name given,
-        other; /* client; the duplicate that was handed in last. The table's lock */
+    HANDLE client; /* the program's handle, which it may have closed */
+    /* entries for client, and for the duplicate that the program passed last; under the table's lock */
+    struct nd_wine_name given, other;
     struct nd_delivery end;
-    atomic_uint requests; /* pending */
+    atomic_uint requests; /* number of pending requests */
     struct nd_file_users users;
-    struct nd_deferred close; /* closes the users; holds a reference */
+    struct nd_deferred close; /* closes the users; holds a reference while it is queued */
 };
 
 /*
- * nd_wine_file_create - a file, listed, without a reference for the caller.
+ * nd_wine_file_create - makes a file and lists it; the caller gets no reference.
  * handle  out: the program's
- * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES (logged). Threads: of the program.
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES (logged). Threads: the program's.
  */
 HRESULT nd_wine_file_create(const void *owner, HANDLE *handle);
-/* The owner's file behind a handle, or a duplicate of it, referenced; NULL: none. Threads: of the program. */
+/* Returns the owner's file behind a handle or a duplicate of it, referenced; NULL: none. Threads: the program's. */
 struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner);
 struct nd_wine_file *nd_wine_file_ref(struct nd_wine_file *file);
-/* After the last unref a thread that may call Wine closes the file. Any thread. */
+/* Drops a reference; after the last one a thread that may call Wine closes the file. Any thread. */
 void nd_wine_file_unref(struct nd_wine_file *file);
 /* Unlists all of the owner's files. Any thread. */
 void nd_wine_file_forget(const void *owner);
 
-/* A request begins, and its status is decided. Any thread. */
+/* Count a pending request: it begins, and its status is decided. Any thread. */
 void nd_wine_file_began(struct nd_wine_file *file);
 void nd_wine_file_decided(struct nd_wine_file *file);
-/* Finds the files whose last handle the program has closed while requests are pending. Threads: the delivering one. */
+/* Cancels the pending requests of files whose last handle the program has closed. Threads: the serving thread. */
 void nd_wine_files_look(void);
 
-/* A packet for the port, if there is one, and the event, if one is given, set. Threads: of the program. */
+/* Queues a packet to the file's port, if it has one, and sets the event, if one is given. Threads: the program's. */
 void nd_wine_file_end(
     struct nd_wine_file *file, OVERLAPPED *overlapped, HANDLE event, HRESULT status);
 

@@ -289,7 +289,7 @@ sub unix_method {
     my ($returns, $name, $parameters) = @$method;
     my $call = "${interface}_${name}";
     my $overlapped = grep { $_->[2] eq 'overlapped' } @$parameters;
-    my $settles = $name =~ /^Cancel/ || $overlapped;
+    my $delivers = $name =~ /^Cancel/ || $overlapped;
     my (@before, @after, @arguments);
 
     return get_results($call, $parameters->[0], $parameters->[1][1]) if $name eq 'GetResults';
@@ -306,7 +306,7 @@ sub unix_method {
     print "    $_\n" for @before;
     print "\n    nd_wine_enter();\n    " . ($returns eq 'VOID' ? '' : 'call->result = ');
     print "call->native->lpVtbl->$name(" . join(', ', 'call->native', @arguments) . ");\n";
-    print "    nd_wine_leave" . ($settles ? '_settled' : '') . "();\n";
+    print "    nd_wine_leave" . ($delivers ? '_delivered' : '') . "();\n";
     print "    $_\n" for @after;
     print "    return 0;\n}\n";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nt.h - Wine's own system calls, as its modules' native sides use them: looked up in the ntdll.so of this process.
- * Only a thread that came in by a unix call may use them.
+ * nt.h - Wine's own system calls, as the native sides of its modules use them: the process's ntdll.so exports them.
+ * Only a thread in a unix call may use them.
  */
 #ifndef WINE_NT_H
 #define WINE_NT_H
@@ -35,7 +35,7 @@ struct nt_basic_information {
     ULONG attributes, access, handles, pointers, reserved[10];
 };
 
-/* Name, parameters; all return an NTSTATUS. */
+/* Each function's name and parameters; all return an NTSTATUS. */
 #define NT_FUNCTIONS(X)                                                                            \
     X(NtOpenFile, HANDLE *file, ULONG access, const struct nt_attributes *attributes,              \
         struct nt_iosb *iosb, ULONG sharing, ULONG options)                                        \
@@ -56,8 +56,8 @@ struct nt_basic_information {
         ULONG out_octets)
 
 /*
- * Wine 8 has them in Windows' calling convention, Wine 10 in the system's: the other pointer is NULL. This is no union:
- * gcc 12's optimizer merges two calls of one pointer, even with different conventions.
+ * Wine 8's functions have Windows' calling convention, Wine 10's the system's: the other pointer is NULL. It is not a
+ * union, since gcc 12's optimizer merges two calls of one pointer, even with different conventions.
  */
 #define NT_MEMBER(name, ...)                                                                       \
     struct {                                                                                       \
@@ -71,10 +71,10 @@ struct nt {
 
 extern struct nt nt;
 
-/* NT(NtClose, handle): calls it, in its convention. */
+/* NT(NtClose, handle) calls NtClose in the convention that it has. */
 #define NT(name, ...) (nt.name.native ? nt.name.native(__VA_ARGS__) : nt.name.windows(__VA_ARGS__))
 
-/* False: logged why. Call it first; it may be repeated. */
+/* Looks the functions up, before the first use of NT; it may be called again. False: it failed, and logged why. */
 bool nd_nt_init(void);
 
 /*

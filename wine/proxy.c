@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "wine/proxy.h"
 
-/* Only proxies answer it, with themselves. */
+/* Only proxies have this interface: QueryInterface returns the proxy itself. */
 static const IID iid_proxy = { 0x3b0c7d52, 0x8e14, 0x4f6a,
     { 0xa9, 0x21, 0x5d, 0xc8, 0x02, 0x7e, 0x64, 0xb3 } };
 
@@ -25,7 +25,7 @@ static bool is_proxy(const IUnknown *given)
     return vtable >= ours && vtable < ours + sizeof(nd_vtables);
 }
 
-/* IsBadReadPtr and its kind are racy, but what they miss faults as it does in any library. */
+/* IsBadReadPtr and its kind are racy, but a pointer that they miss faults as it does in any library. */
 bool nd_proxy_wrong(IUnknown *given)
 {
     return given && (IsBadReadPtr(given, sizeof(given->lpVtbl)) ||
@@ -139,7 +139,7 @@ static ULONG release(IUnknown *iface)
     struct nd_count_call call = { nd_proxy_native(iface), 0 };
 
     if (nd_forward(ND_CALL_RELEASE, &call))
-        return 0; /* it crashed: the object stays allocated */
+        return 0; /* Release crashed, so the proxy stays allocated */
     if (call.result == 0)
         HeapFree(GetProcessHeap(), 0, iface);
     return call.result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_wine.c - how requests of Windows programs under Wine begin and end; file.c decides where they are reported,
- * deliver.c when. The reactor's background thread drives the adapters, as natively when no thread waits.
+ * sink_wine.c - begins and ends the requests of Windows programs under Wine; file.c decides where they are reported,
+ * deliver.c when. The reactor's background thread drives the adapters, as it does natively when no thread waits.
  */
 #include "wine/sink_wine.h"
 
@@ -15,10 +15,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The end of a request. Allocated at its start, so that ending needs no memory. */
+/* The end of a request. It is allocated at the request's start, so that ending needs no memory. */
 struct ending {
-    struct nd_delivery delivery; /* first */
-    struct nd_wine_file *file;   /* referenced */
+    struct nd_delivery delivery; /* must be first: run casts it */
+    struct nd_wine_file *file;   /* holds a reference */
     OVERLAPPED *overlapped;
     HRESULT status;
 };
@@ -63,7 +63,7 @@ static struct nd_file_users *file_users(struct nd_sink_file *file)
     return &file_of(file)->users;
 }
 
-/* The handle is closed with the file itself: this may be a thread of the library. */
+/* The program's handle is closed with the file itself, since a thread of the library may call this. */
 static void file_close(struct nd_sink_file *file, HANDLE handle)
 {
     (void)handle;
@@ -90,8 +90,8 @@ static struct ending *get_spare(void)
 }
 
 /*
- * A program that has freed the structure of a pending request gets the packet still, as on Windows, and no event.
- * nd_wine_mark reads the event before it stores the status: from then on the structure may be gone.
+ * A program that has freed the structure of a pending request still gets the packet, as on Windows, but no event.
+ * nd_wine_mark reads the event before it stores the status: after that the program may free the structure.
  */
 static void deliver_ending(struct nd_delivery *delivery)
 {
@@ -103,7 +103,7 @@ static void deliver_ending(struct nd_delivery *delivery)
         log_limited(LOG_WARN, LOG_WIN, "the OVERLAPPED at %p of a request that ends is gone",
             (void *)overlapped);
     event = untagged(tagged);
-    if (tagged != event) /* no packet */
+    if (tagged != event) /* a tagged event asks for no packet */
         NT(NtSetEvent, event, NULL);
     else
         nd_wine_file_end(ending->file, overlapped, event, ending->status);
@@ -166,7 +166,7 @@ static bool ended(const void *overlapped)
     return nd_wine_status(overlapped) != ND_PENDING;
 }
 
-/* A caller that had to wait also consumes the signal of an auto-reset event, as a wait for the event would. */
+/* A caller that has to wait also consumes the signal of an auto-reset event, as a wait for the event would. */
 static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)
 {
     const LONGLONG at_once = 0;

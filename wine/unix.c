@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unix.c - the calls that no interface describes: class objects, and IUnknown of all objects. */
+/* unix.c - the unix calls that are not generated from an interface: class objects, and IUnknown of all objects. */
 #include "wine/unix.h"
 
 #include "ndspi/core/board.h"
@@ -31,7 +31,7 @@ int32_t nd_call_start(void *args)
     return nd_nt_init() && nd_deliver_init(nd_wine_files_look) ? 0 : -1;
 }
 
-/* Never returns. */
+/* The serving thread's call; it never returns. */
 int32_t nd_call_serve(void *args)
 {
     (void)args;
@@ -40,7 +40,7 @@ int32_t nd_call_serve(void *args)
     return -1;
 }
 
-/* DllGetClassObject returns objects of three kinds; the first interface that the object answers is its kind. */
+/* DllGetClassObject returns objects of three kinds; the first interface that the object has tells its kind. */
 static enum nd_kind kind_of(IUnknown *object)
 {
     static const struct {
@@ -129,7 +129,7 @@ int32_t nd_call_add_ref(void *args)
     return 0;
 }
 
-/* After the last Release nothing may touch the OVERLAPPEDs of the object's requests: this delivers them first. */
+/* Delivers the completions of the object's requests: after the last Release nothing may touch their OVERLAPPEDs. */
 int32_t nd_call_release(void *args)
 {
     struct nd_count_call *call = args;
@@ -139,6 +139,6 @@ int32_t nd_call_release(void *args)
     if (call->result)
         nd_wine_leave();
     else
-        nd_wine_leave_settled();
+        nd_wine_leave_delivered();
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unix.h - the native side of the bridge: entry points for threads of a Windows program. They run on Wine's stack for
- * such calls (1 MB), with Wine's signals; so they may call Wine's own system calls (nt.h), which the library's other
- * threads must not.
+ * unix.h - the native side of the bridge: the unix calls, by which threads of a Windows program enter it. They run on
+ * Wine's stack for such calls (1 MB), with Wine's signals; so they may use Wine's own system calls (nt.h), which the
+ * library's own threads must not.
  */
 #ifndef WINE_UNIX_H
 #define WINE_UNIX_H
@@ -29,7 +29,7 @@ nd_wine_call nd_call_start, nd_call_serve, nd_call_get_class_object, nd_call_can
     [ND_CALL_QUERY_INTERFACE] = nd_call_query_interface, [ND_CALL_ADD_REF] = nd_call_add_ref,      \
     [ND_CALL_RELEASE] = nd_call_release,
 
-/* What Wine looks up; generated. */
+/* Wine looks this table up by its name; forward.pl generates it. */
 extern nd_wine_call *const __wine_unix_call_funcs[ND_CALLS];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forwarder.c - makes a ws2_32.dll for the installed Wine: the functions of a template, and for each other export of
- * Wine's own ws2_32.dll a forwarder to a renamed copy of that DLL. Names and ordinals stay Wine's.
+ * forwarder.c - makes a ws2_32.dll for the installed Wine: it has the functions of a template, and for each other
+ * export of Wine's own ws2_32.dll a forwarder to a renamed copy of that DLL. Names and ordinals stay Wine's.
  *
  * usage: ndspi-wine-forwarder WINE-DLL TEMPLATE NAME OUTPUT
  *   WINE-DLL  in: Wine's ws2_32.dll       TEMPLATE  in: a DLL with functions to put in place of Wine's
@@ -19,7 +19,7 @@
 
 enum {
     PE_OFFSET_AT = 0x3c,
-    COFF_SECTIONS = 6, /* from here on: offsets in the PE header */
+    COFF_SECTIONS = 6, /* this constant and those below are offsets in the PE header */
     COFF_OPTIONAL_SIZE = 20,
     OPTIONAL = 24,
     OPT_SECTION_ALIGNMENT = OPTIONAL + 32,
@@ -43,7 +43,7 @@ struct image {
     const char *path;
     uint8_t *data;
     size_t size;
-    uint32_t pe; /* offset of its header */
+    uint32_t pe; /* offset of the PE header */
     unsigned sections;
     uint32_t section_table;
 };
@@ -56,8 +56,8 @@ struct export
 };
 
 struct exports {
-    uint32_t base, count; /* of the address table */
-    struct export *list;  /* count of them */
+    uint32_t base, count; /* first ordinal and length of the address table */
+    struct export *list;  /* has count elements */
 };
 
 static _Noreturn void fail(const char *path, const char *why)
@@ -120,7 +120,7 @@ static size_t section_at(const struct image *image, unsigned number)
     return (size_t)image->section_table + (size_t)number * SECTION_OCTETS;
 }
 
-/* The file offset of an address. */
+/* Returns the file offset of an address. */
 static size_t offset_of(const struct image *image, uint32_t address)
 {
     for (unsigned i = 0; i < image->sections; i++) {
@@ -182,10 +182,11 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct export *)a)->name, ((const struct export *)b)->name);
 }
 
-/* The section's octets as they grow. */
+/* The octets of the new section, as they are appended. */
 struct text {
     uint8_t *data;
-    uint32_t used, room, address; /* address: of the section */
+    uint32_t used, room;
+    uint32_t address; /* the section's address in the image */
 };
 
 static uint32_t append(struct text *text, const char *string)
@@ -212,7 +213,7 @@ static uint32_t forward(
     return append(text, target);
 }
 
-/* Directory, addresses, names, ordinals, then texts. */
+/* Makes the export directory: header, addresses, names, ordinals, then texts. */
 static struct text make_directory(const struct exports *wine, const struct exports *template,
     const char *library, uint32_t address)
 {

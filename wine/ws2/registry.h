@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * registry.h - where ndspi-wine registers the provider: a key for each version below HKEY_LOCAL_MACHINE, whose value
- * Path names the library (environment strings are the reader's to expand). The script has the same names.
+ * Path names the library (a reader expands environment strings in it). The script ndspi-wine has the same names.
  */
 #ifndef WINE_WS2_REGISTRY_H
 #define WINE_WS2_REGISTRY_H

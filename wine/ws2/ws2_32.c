@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ws2_32.c - the functions of Winsock by which programs find NetworkDirect providers, as Windows has them; Wine's
- * answer with a fixed catalogue. The entries added here are the registered ones (registry.h), read at each call, so
- * that an installation takes effect without a restart.
+ * ws2_32.c - the functions of Winsock by which programs find NetworkDirect providers, as Windows has them; Wine's own
+ * functions answer with a fixed catalogue. These add the registered providers (registry.h), which they read at each
+ * call, so that an installation takes effect without a restart.
  *
  * Source: Winsock SPI, WSCEnumProtocols, WSCGetProviderPath, WSAProviderConfigChange; SIO_ROUTING_INTERFACE_QUERY.
  */
@@ -30,7 +30,7 @@ static const struct {
     { &CLSID_NDSPI_PROVIDER_V1, ND_REGISTRY_V1, 1 },
 };
 
-/* The path of a registered provider, in characters with its end; 0: not registered. */
+/* Reads the path of a registered provider. Returns its characters, with the terminating zero; 0: not registered. */
 static DWORD read_path(const WCHAR *key, WCHAR path[PATH_CHARACTERS])
 {
     DWORD octets = PATH_CHARACTERS * sizeof(WCHAR);
@@ -60,7 +60,7 @@ static VOID fill_entry(WSAPROTOCOL_INFOW *entry, int number)
     CopyMemory(entry->szProtocol, name, sizeof(name));
 }
 
-/* Whether a list of protocols (NULL: all) asks for ours, which is 0. */
+/* Whether a list of protocols (NULL: all) asks for our protocol, which is 0. */
 static BOOL asked_for(const INT *protocols)
 {
     if (!protocols)
@@ -82,7 +82,7 @@ int WSPAPI nd_WSCEnumProtocols(INT *protocols, WSAPROTOCOL_INFOW *entries, DWORD
     if (!ours || !size)
         return WSCEnumProtocols(protocols, entries, size, error);
     room = *size;
-    /* Wine's own first: how much it needs decides where ours go. */
+    /* Wine's entries come first: the room that they need decides where ours begin. */
     count = WSCEnumProtocols(protocols, NULL, &needed, error);
     if (count == SOCKET_ERROR && *error != WSAENOBUFS)
         return SOCKET_ERROR;
@@ -123,9 +123,9 @@ int WSPAPI nd_WSCGetProviderPath(GUID *id, WCHAR *path, INT *length, INT *error)
 /* ---- changes ---- */
 
 /*
- * The handle is a pipe with a pending request that waits for a connection: it ends in the program's event or port, or
- * when the handle is closed. A change of the registry connects the pipe. Earlier changes are not reported: programs
- * read the catalogue after they have asked.
+ * The handle is a pipe with a pending request that waits for a connection: the request ends in the program's event or
+ * port, or when the handle is closed. A change of the registry connects the pipe. Changes from before the call are not
+ * reported: a program reads the catalogue after it has asked for changes.
  */
 struct watch {
     HKEY key;
@@ -175,8 +175,8 @@ static BOOL begin_watch(const WCHAR *pipe)
 }
 
 /*
- * The numbers of handles made here, which name their pipes. The number of a closed handle stays until its value is used
- * again.
+ * The handles that make_handle has made, with the numbers that name their pipes. The number of a closed handle stays
+ * until its value is used again.
  */
 static SRWLOCK made_lock = SRWLOCK_INIT;
 static struct made {
@@ -200,7 +200,7 @@ static struct made *find_made_locked(HANDLE handle)
     return made;
 }
 
-/* INVALID_HANDLE_VALUE: no memory. */
+/* Makes a pipe and records its number. Returns INVALID_HANDLE_VALUE: no memory. */
 static HANDLE make_handle(VOID)
 {
     static LONG last;
@@ -271,7 +271,8 @@ int WSPAPI nd_WSAProviderConfigChange(
 /* ---- routes ---- */
 
 /*
- * The address from which the stack sends to another: connects a UDP socket, which sends nothing, and reads its address.
+ * Finds the address from which the stack sends to another: connects a UDP socket, which sends nothing, and reads its
+ * local address.
  */
 static int route(const VOID *in, DWORD in_octets, VOID *out, DWORD out_octets, DWORD *used)
 {
