@@ -48,7 +48,7 @@ static uint8_t limit_octet(uint16_t limit, bool known)
     return limit > UINT8_MAX ? UINT8_MAX : (uint8_t)limit;
 }
 
-/* A free record of the id. There always is one: an id reports each kind once. */
+/* Returns a free record of the id. There always is one: an id reports each kind of event once. */
 static struct srd_cm_event *take_record(struct srd_id *id)
 {
     for (int i = 0; i < SRD_CM_RECORDS; i++) {
@@ -105,7 +105,7 @@ struct srd_cm_event *srd_cm_event_record(
         frame->private_octets > UINT8_MAX ? UINT8_MAX : (uint8_t)frame->private_octets;
     memcpy(event->private_data, frame->private_data, param->private_data_len);
     param->private_data = param->private_data_len ? event->private_data : NULL;
-    /* The peer's outstanding Reads are served by this side, and the other way round. */
+    /* This side serves the peer's outstanding Reads, and the other way round. */
     param->responder_resources = limit_octet(frame->ord, frame->enhanced);
     param->initiator_depth = limit_octet(frame->ird, frame->enhanced);
     return event;
@@ -145,7 +145,7 @@ static void take(struct srd_evq *q, struct list_node *node, void *arg)
     *(struct rdma_cm_event **)arg = &event->ibv;
 }
 
-/* The listener lives: this event of it is not acknowledged yet. */
+/* Takes a request off its listener, which exists: its event is not acknowledged yet. */
 static int take_request(struct srd_cm_event *event)
 {
     struct srd_id *incoming = srd_id_from(event->ibv.id);
@@ -156,7 +156,7 @@ static int take_request(struct srd_cm_event *event)
     lock_release(&event->owner->lock);
     if (event->owner->tail.sync && srd_migrate_id(&incoming->ibv, NULL)) {
         error = errno;
-        srd_id_abandon(incoming); /* refuses it */
+        srd_id_abandon(incoming); /* refuses the request */
         srd_ack_cm_event(&event->ibv);
         errno = error;
         return -1;
@@ -188,7 +188,7 @@ int srd_ack_cm_event(struct rdma_cm_event *ibv)
         return -1;
     }
     owner = event->owner;
-    /* The record's reference may be the owner's last one besides that of unacked, which then keeps the owner. */
+    /* The record may have the last reference to the owner; the owner then stays until unacked is zero. */
     srd_cm_event_free(event);
     srd_count_sub(&owner->unacked, 1);
     return 0;
@@ -203,7 +203,7 @@ void srd_id_forget_event(struct rdma_cm_id *ibv)
         srd_ack_cm_event(event);
 }
 
-/* The events of one id, off the queue they are on. */
+/* Takes the events of one id off the channel's queue. */
 static void collect(
     struct srd_event_channel *channel, struct srd_id *owner, struct list_head *events)
 {
@@ -215,7 +215,7 @@ static void collect(
             list_add_tail(events, node);
         }
     }
-    srd_evq_settle_locked(&channel->q);
+    srd_evq_announce_locked(&channel->q);
     lock_release(&channel->q.lock);
 }
 
@@ -248,7 +248,7 @@ int srd_migrate_id(struct rdma_cm_id *ibv, struct rdma_event_channel *channel)
             srd_destroy_event_channel(own);
         return -1;
     }
-    /* New events go to the new channel behind the old ones: the lock is held until those are there. */
+    /* The lock is held until the old events are in the new channel, so new events come behind them. */
     collect(channel_from(id->ibv.channel), id, &events);
     left = id->tail.sync ? id->ibv.channel : NULL;
     id->tail.sync = own != NULL;

@@ -17,7 +17,7 @@
 /* A thread that blocks in srd_evq_get; on its stack, in the queue's list. */
 struct waiter {
     struct list_node link;
-    /* NULL: there was no memory for one. The thread waits at the descriptor then, not in the list. */
+    /* NULL: there was no memory for it, so the thread waits at the descriptor, not in the list */
     struct reactor_waiter *thread;
 };
 
@@ -35,7 +35,7 @@ int srd_evq_init(struct srd_evq *q, const char *name)
     return q->fd < 0 ? -errno : 0;
 }
 
-/* Neither can block: written only at zero, read only when not. */
+/* Makes the descriptor readable, or not. Neither call blocks: it writes only at zero, and reads only above zero. */
 static void show(struct srd_evq *q, bool readable)
 {
     uint64_t count = 1;
@@ -66,11 +66,11 @@ void srd_evq_attach(struct srd_evq *q, struct reactor_source *source)
 {
     lock_acquire(&q->lock);
     q->source = source;
-    srd_evq_settle_locked(q);
+    srd_evq_announce_locked(q);
     lock_release(&q->lock);
 }
 
-void srd_evq_settle_locked(struct srd_evq *q)
+void srd_evq_announce_locked(struct srd_evq *q)
 {
     bool queued = !list_empty(&q->queue), shown = queued;
 
@@ -93,7 +93,7 @@ void srd_evq_settle_locked(struct srd_evq *q)
 void srd_evq_push_locked(struct srd_evq *q, struct list_node *node)
 {
     list_add_tail(&q->queue, node);
-    srd_evq_settle_locked(q);
+    srd_evq_announce_locked(q);
 }
 
 static bool fetch(
@@ -105,13 +105,13 @@ static bool fetch(
     node = atomic_load_explicit(&q->closed, memory_order_relaxed) ? NULL : list_pop(&q->queue);
     if (node) {
         take(q, node, arg);
-        srd_evq_settle_locked(q);
+        srd_evq_announce_locked(q);
     }
     lock_release(&q->lock);
     return node;
 }
 
-/* Synchronous signals: they interrupt no sleep. Sanitizers and Wine handle these. */
+/* Whether it is a synchronous signal, which interrupts no sleep. Sanitizers and Wine handle these. */
 static bool is_fault(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
@@ -151,19 +151,19 @@ static void enter(struct sleep *sleep)
     lock_release(&sleep->q->lock);
 }
 
-/* Leaves the list; another waiter gets an event that this one was woken for and did not fetch. */
+/* Leaves the list; if this waiter was woken for an event that it did not fetch, another waiter is woken. */
 static void leave(void *argument)
 {
     struct sleep *sleep = argument;
 
     lock_acquire(&sleep->q->lock);
     list_del(&sleep->waiter.link);
-    srd_evq_settle_locked(sleep->q);
+    srd_evq_announce_locked(sleep->q);
     lock_release(&sleep->q->lock);
     srd_count_sub(&sleep->q->sleepers, 1);
 }
 
-/* Returns 0 or an errno. */
+/* Waits until the descriptor is readable. Returns 0 or an errno. */
 static int wait_at_descriptor(struct srd_evq *q, int cancel_state)
 {
     struct pollfd shown = { .fd = q->fd, .events = POLLIN };
@@ -198,7 +198,7 @@ static int wait_and_fetch(struct sleep *sleep, int cancel_state,
     }
 }
 
-/* Sleeps on, as a read(2) does whose descriptor was closed. */
+/* Sleeps although the queue is gone, as a read(2) does whose descriptor was closed. */
 static int sleep_on(void)
 {
     do
@@ -237,7 +237,7 @@ int srd_evq_get(
     if (flags < 0)
         return -1;
     if (flags & O_NONBLOCK) {
-        /* The caller is a callback of the reactor, so it drives the device already. */
+        /* A callback of the reactor does not poll: its thread drives the device already. */
         if (!reactor_in_turn() && reactor_poll() && fetch(q, take, arg))
             return 0;
         errno = EAGAIN;

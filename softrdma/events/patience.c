@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 static struct {
-    struct lock lock;            /* LOCK_SRD_CHANNEL; source */
-    struct srd_source *source;   /* the one to poll, referenced; NULL */
-    _Atomic(const void *) known; /* the same, without the lock */
-    atomic_uint left;            /* waits that may still poll in vain */
-    atomic_uint waits;           /* since left is 0 */
-    atomic_bool looking;         /* a thread is */
-    _Atomic uint64_t since_ns;   /* when the sleeping wait began; 0: none sleeps */
-    _Atomic uint64_t looks_ns;   /* how long the next one polls */
+    struct lock lock;            /* LOCK_SRD_CHANNEL; guards source */
+    struct srd_source *source;   /* the source to poll, referenced; NULL: none */
+    _Atomic(const void *) known; /* source, to be compared without the lock */
+    atomic_uint left;            /* number of waits that may still poll in vain */
+    atomic_uint waits;           /* number of waits while left is 0 */
+    atomic_bool looking;         /* a thread polls source */
+    _Atomic uint64_t since_ns;   /* when the wait that sleeps began; 0: none sleeps */
+    _Atomic uint64_t looks_ns;   /* how long the next wait polls */
 } patience = {
     .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma patience"),
     .left = SRD_PATIENCE_WAITS,
@@ -36,12 +36,15 @@ static bool has_processors(void)
 
     if (asks++ % SRD_PATIENCE_ASKS == 0)
         several = (sched_getaffinity(0, sizeof(allowed), &allowed)
-                          ? sysconf(_SC_NPROCESSORS_ONLN) /* more than a set has room for */
+                          ? sysconf(_SC_NPROCESSORS_ONLN) /* cpu_set_t has no room for so many */
                           : CPU_COUNT(&allowed)) > 1;
     return several;
 }
 
-/* A polling thread would keep the peer from running if both have one processor. 0: do not poll. */
+/*
+ * Returns how long to poll the source; 0: not at all. A polling thread would keep the peer from running if both had one
+ * processor.
+ */
 static uint64_t patience_ns(struct srd_source *source, bool several)
 {
     uint64_t ns = atomic_load_explicit(&srd_patience_ns, memory_order_relaxed);
@@ -65,7 +68,7 @@ uint64_t srd_patience_after(uint64_t slept_ns)
     return ns < SRD_PATIENCE_MAX_NS ? ns : SRD_PATIENCE_MAX_NS;
 }
 
-/* Replaces the current source, if it is expected (NULL: any), by another, or by none. */
+/* Replaces the current source by another (NULL: none), if the current one is expected (NULL: any). */
 static void replace(struct srd_source *source, const struct srd_source *expected)
 {
     struct srd_source *old = NULL;
@@ -121,7 +124,7 @@ static struct srd_source *source_now(void)
     return source;
 }
 
-/* Returns whether anything came. */
+/* Polls the source until the wait is over or end_ns has come. Returns whether anything was received or sent. */
 static bool look(struct srd_source *source, struct reactor_waiter *waiter, uint64_t end_ns)
 {
     bool moved = false;
@@ -151,7 +154,7 @@ static void look_and_learn(
 
     if (!reactor_is_wanted(waiter))
         learn(false);
-    else if (moved || reactor_is_signalled(waiter)) /* else it was cut short */
+    else if (moved || reactor_is_signalled(waiter)) /* otherwise other work cut the poll short */
         learn(true);
 }
 
@@ -173,7 +176,7 @@ void srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
     several = has_processors();
     if (may_look() && !atomic_exchange(&patience.looking, true)) {
         source = source_now();
-        if (source && !srd_source_was_polled(source) && /* else another thread looks at it */
+        if (source && !srd_source_was_polled(source) && /* otherwise another thread polls it */
             (ns = patience_ns(source, several)))
             look_and_learn(source, waiter, earlier(now_ns + ns, deadline_ns));
         if (source)
@@ -184,7 +187,7 @@ void srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
         atomic_store_explicit(&patience.since_ns, now_ns, memory_order_relaxed);
 }
 
-/* The parent's source has a reference, which the child never gives back, as its other objects. */
+/* The child never drops the reference to the parent's source, since it frees none of the parent's objects. */
 static void forked(void)
 {
     lock_init(&patience.lock, LOCK_SRD_CHANNEL, "softrdma patience");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.c - see source.h. Sources due soon are in one list: all have the same delay, so the order of arming is
- * that of the deadlines, and one deadline of the reactor serves the list.
+ * source.c - see source.h. Sources that are soon stand in one list. All have the same delay, so the list is in the
+ * order of their times, and one deadline of the reactor serves it.
  *
- * A source that is often soon and mostly not when the time has come (an acknowledgement that rode on data) stays in the
- * list while threads poll: it expires for nothing, once in SRD_SOON_MS. A thread that is about to sleep takes it out: a
- * timer so short costs the sleeper more than that, some 3 us where a hypervisor has to set it.
+ * Most acknowledgements go out with data before their source's time has come. While threads poll, such a source stays
+ * in the list, although it is idle: it expires for nothing, once in SRD_SOON_MS, and the next message needs no new
+ * entry. A thread that is about to sleep takes it out of the list, since so short a timer costs the sleeper more than a
+ * new entry: some 3 us where a hypervisor has to set it.
  */
 #include "softrdma/events/source.h"
 
@@ -18,15 +19,15 @@
 
 #include <string.h>
 
-enum { SOON_IDLE = 16 }; /* idle ones that stay in the list when it is served */
+enum { SOON_IDLE = 16 }; /* the most idle sources that stay in the list when it is served */
 
 static struct {
-    struct lock lock;      /* LOCK_SRD_CHANNEL; deadlines, the list, calls of reactor_update */
-    struct list_head soon; /* the first is due first; each with a reference */
+    struct lock lock; /* LOCK_SRD_CHANNEL; guards deadlines, the list, calls of reactor_update */
+    struct list_head soon; /* sources in the order of soon_ms, each with a reference */
     atomic_uint n_soon;
-    struct reactor_source timer; /* of the list ... */
+    struct reactor_source timer; /* serves the list when it expires */
     bool timer_added;
-    uint64_t timer_ms; /* ... runs then, at the latest */
+    uint64_t timer_ms; /* the timer's deadline */
 } sources = {
     .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma sources"),
     .soon = { { &sources.soon.n, &sources.soon.n } },
@@ -34,7 +35,7 @@ static struct {
 };
 
 static _Thread_local bool in_background;
-/* In srd_sources_poll: where each source that is found is noted. */
+/* The sources that this thread's srd_sources_poll has found ready; NULL: the thread is in no such call. */
 static _Thread_local struct found {
     struct srd_source *only; /* referenced */
     unsigned count;
@@ -55,7 +56,7 @@ static uint64_t ns_of(uint64_t ms)
     return ms == UINT64_MAX ? REACTOR_NEVER : ms * 1000000u;
 }
 
-/* --- what is soon ------------------------------------------------------------------------------------------------- */
+/* --- sources that are soon ---------------------------------------------------------------------------------------- */
 
 static void start_timer_locked(uint64_t ms)
 {
@@ -95,7 +96,7 @@ void srd_source_soon(struct srd_source *source)
     lock_release(&sources.lock);
 }
 
-/* Has the reactor watch the source for what it wants now. */
+/* Has the reactor watch for what ops->interest returns now; for nothing while the source is paused. */
 static int update_locked(struct srd_source *source)
 {
     bool paused = atomic_load_explicit(&source->paused, memory_order_relaxed);
@@ -207,7 +208,7 @@ static bool is_spent(struct srd_source *source)
     return source->ops->spent && source->ops->spent(source) && !atomic_load(&source->paused);
 }
 
-/* Whether it expects the calling thread to poll it, which no other has done since. */
+/* Whether the calling thread made it attentive, and no other thread has polled it since. */
 static bool is_watched_here(struct srd_source *source)
 {
     return atomic_load(&source->attentive) &&
@@ -215,9 +216,9 @@ static bool is_watched_here(struct srd_source *source)
 }
 
 /*
- * The source to serve next. Idle ones stay, and expire for nothing: their acknowledgements rode on data, as most do,
- * and the next message needs no new entry. This holds for the first few; the others are served though idle, so that a
- * thread about to sleep does not walk over many of them again. end: spent ones go, and those that it watched.
+ * Takes the source to serve next out of the list. The first few idle sources stay in it (see the top of this file); the
+ * others are served although they are idle, so that the next thread does not walk over many of them again. end: spent
+ * sources are taken out, too, and those that this thread made attentive.
  */
 static struct srd_source *take_soon(bool end)
 {
@@ -241,10 +242,10 @@ static struct srd_source *take_soon(bool end)
     return found;
 }
 
-/* Returns whether anything was taken out. */
+/* Returns whether any source was taken out. */
 static bool run_soon(bool end)
 {
-    /* A source that is put in again meanwhile waits: it has had its turn. */
+    /* A source that becomes soon again meanwhile waits for the next call. */
     unsigned count = atomic_load_explicit(&sources.n_soon, memory_order_relaxed);
     struct srd_source *source;
     bool any = false;
@@ -253,7 +254,7 @@ static bool run_soon(bool end)
         any = true;
         if (end && is_watched_here(source))
             srd_source_leave(source);
-        if (!end || !is_spent(source)) /* asked again: it was taken out since */
+        if (!end || !is_spent(source)) /* asked again, now that the source is out of the list */
             serve_expired(source, false);
         if (atomic_load(&source->paused))
             srd_source_soon(source);
@@ -278,10 +279,10 @@ void srd_end_soon(void)
 }
 
 /*
- * A program may end as soon as it has its results: what it owes its peers for them, acknowledgements, is sent before.
- * A device sends them by itself, whatever the program does. The program may end in a signal's handler, within a call.
+ * Sends owed acknowledgements before the process ends: a program may end as soon as it has its results, and a device in
+ * hardware would acknowledge by itself. The program may end in a signal's handler, within a call that has the lock.
  */
-static void send_what_is_owed(void)
+static void send_owed_acks(void)
 {
     if (!lock_try(&sources.lock))
         return;
@@ -292,7 +293,7 @@ static void send_what_is_owed(void)
 __attribute__((destructor)) static void end(void)
 {
     reactor_before_exit(NULL);
-    send_what_is_owed();
+    send_owed_acks();
 }
 
 /* --- deadlines ---------------------------------------------------------------------------------------------------- */
@@ -319,7 +320,7 @@ void srd_source_set_due(struct srd_source *source, uint64_t deadline_ms)
     lock_release(&sources.lock);
 }
 
-/* --- for the reactor ---------------------------------------------------------------------------------------------- */
+/* --- the reactor's callbacks -------------------------------------------------------------------------------------- */
 
 static struct srd_source *polled_for(struct srd_source *source)
 {
@@ -365,8 +366,8 @@ bool srd_sources_poll(struct srd_source **only)
 }
 
 /*
- * The background thread leaves the source to a thread that polls. A thread that waits may be the one that polled
- * before, so it serves the source, unless it finds that another thread has.
+ * If a thread polls the source, the background thread pauses it instead of serving it. A thread that waits may be the
+ * same that polled before, so it serves the source, and pauses it if it finds that another thread has served it.
  */
 static void on_ready(struct reactor_source *reactor, uint32_t events, enum reactor_how how)
 {
@@ -392,7 +393,7 @@ static void on_expired(struct reactor_source *reactor, enum reactor_how how)
     struct srd_source *source = of_reactor(reactor);
 
     lock_acquire(&sources.lock);
-    /* It may have been set anew since the reactor found it. */
+    /* The deadline may have been set anew since the reactor found it. */
     if (atomic_load_explicit(&source->deadline_ms, memory_order_relaxed) <= clock_now_ms())
         atomic_store_explicit(&source->deadline_ms, UINT64_MAX, memory_order_relaxed);
     lock_release(&sources.lock);
@@ -429,7 +430,7 @@ static void before_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
     srd_patience_wait(waiter, deadline_ns);
 }
 
-/* Returns 0 or a negative errno. */
+/* Adds the timer, unless it is there. Returns 0 or a negative errno. */
 static int add_timer_locked(void)
 {
     int error;
@@ -441,7 +442,7 @@ static int add_timer_locked(void)
     if ((error = reactor_add(&sources.timer, 0)))
         return error;
     reactor_before_wait(before_wait);
-    reactor_before_exit(send_what_is_owed);
+    reactor_before_exit(send_owed_acks);
     sources.timer_added = true;
     return 0;
 }
@@ -477,7 +478,7 @@ void srd_source_remove(struct srd_source *source)
     lock_release(&sources.lock);
     reactor_remove(&source->reactor);
     if (was_soon)
-        srd_source_unref(source); /* not the last: the caller has one */
+        srd_source_unref(source); /* it is not the last reference: the caller has one */
 }
 
 static void forked(void)

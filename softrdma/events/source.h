@@ -3,8 +3,16 @@
  * source.h - a connection's or listener's socket as a source of the reactor (reactor/reactor.h), with softrdma's
  * additions: polls that bypass the reactor, and deadlines that are set often and seldom needed.
  *
- * A source is paused when the reactor would find it ready over and over: another thread polls it directly, or is
- * serving it. The set does not watch a paused source; it is checked again every SRD_SOON_MS.
+ *   paused     the epoll set does not watch the source, since the reactor would find it ready over and over: another
+ *              thread polls it directly, or is serving it. It is checked again every SRD_SOON_MS
+ *   soon       the source stands in one list, whose sources are served within SRD_SOON_MS: it owes an acknowledgement,
+ *              is paused, or is attentive
+ *   idle       a source that is soon owes nothing any more, since its acknowledgement went out with data
+ *   spent      it is idle, and no sleeping thread need wake for it, so it may leave the list
+ *   attentive  (shared memory) a thread polls the source, so the peer rings no bell, and the reactor sees nothing
+ *   attended   the background thread serves the source
+ *   left       the thread that polled the source stops (srd_source_leave): the reactor serves it at once
+ *   apart      the peer runs on another processor than the calling thread
  */
 #ifndef SOFTRDMA_EVENTS_SOURCE_H
 #define SOFTRDMA_EVENTS_SOURCE_H
@@ -21,71 +29,71 @@ struct srd_source;
 
 struct srd_source_ops {
     /*
-     * The descriptor is ready (EPOLL* bits). background: called by the background thread, no thread of the program is
-     * at work. Returns false when another thread has taken what was ready, or is taking it: then the source may stay
-     * ready until that thread is done.
+     * The descriptor is ready (EPOLL* bits). background: the background thread calls it, since no thread of the program
+     * waits or polls. Returns false when another thread has read what was ready, or is reading it: then the descriptor
+     * may stay ready until that thread is done.
      */
     bool (*ready)(struct srd_source *source, uint32_t events, bool background);
     /*
-     * One look by a thread that polls a completion queue, at this source alone. again: it will look again before it
-     * sleeps, so nothing need wake it meanwhile. Returns whether anything moved. NULL where no queue knows the source.
+     * A thread that polls a completion queue looks once at this source alone. again: the thread will look again before
+     * it sleeps, so nothing need wake it meanwhile. Returns whether the look received or sent anything. NULL where no
+     * queue knows the source.
      */
     bool (*poll)(struct srd_source *source, bool again);
     /*
-     * The same for who knows the source by its queue alone, without a reference. NULL: nothing is to be done.
-     * enter         LOCK_SRD_CQ held: begins a look, unless another thread is at it. Returns whether poll_entered is to
-     *               follow; until that returns the source stays
-     * poll_entered  as poll
+     * poll in two steps, for a thread that finds the source in a queue and has no reference. NULL: use poll.
+     * enter         LOCK_SRD_CQ is held: begins a look, unless another thread serves the source. Returns whether the
+     *               caller has to call poll_entered; the source is not freed before that returns
+     * poll_entered  looks, as poll does
      */
     bool (*enter)(struct srd_source *source);
     bool (*poll_entered)(struct srd_source *source, bool again);
     /*
-     * The deadline has passed, or the source is soon and served now; it is unset when this is called. No lock is held.
+     * The deadline has passed, and is unset when this is called; or the source was soon, and has left the list. No lock
+     * is held.
      */
     void (*expired)(struct srd_source *source);
-    /* Whether the source needs no service before its soon time. NULL: it always does. Takes no lock. */
+    /* Whether the source is idle. NULL: it never is. Takes no lock. */
     bool (*idle)(struct srd_source *source);
-    /* Whether it is idle and no sleeping thread need wake for it: it need not stay soon. NULL: it has to. No lock. */
+    /* Whether the source is spent. NULL: it never is. Takes no lock. */
     bool (*spent)(struct srd_source *source);
-    /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
+    /* The events to watch now, EPOLLIN and EPOLLOUT; 0: leave the set, where errors would stay ready. Takes no lock. */
     uint32_t (*interest)(struct srd_source *source);
-    /* Whether its peer runs, as far as known, on another processor than the caller. NULL: not known. Takes no lock. */
+    /* Whether the source is known to be apart. NULL: it is not known. Takes no lock. */
     bool (*apart)(struct srd_source *source);
     /* srd_source_leave was called. NULL: nothing is to be done. */
     void (*left)(struct srd_source *source);
-    void (*free)(struct srd_source *source); /* last reference gone */
+    void (*free)(struct srd_source *source); /* the last reference was dropped */
 };
 
-/* Whether a thread polls a source. A poll leads to the last of these, each expiry one step back. */
+/* Whether a thread polls a source. A poll sets the last of these; each expiry goes one step back. */
 enum srd_polled { SRD_POLLED_NOT, SRD_POLLED_BEFORE, SRD_POLLED_SINCE };
 
 struct srd_source {
-    struct reactor_source reactor; /* first */
+    struct reactor_source reactor; /* must be first */
     const struct srd_source_ops *ops;
-    /* what the program polls where this is its second descriptor; NULL: itself */
+    /* the source that the program polls, if this is a second descriptor of it; NULL: this source */
     struct srd_source *of;
     int fd;           /* -1: closed */
-    unsigned process; /* srd_generation of its maker */
+    unsigned process; /* srd_generation of the process that made it */
     bool added;
-    atomic_uint polls; /* counted by threads that poll this very source */
-    atomic_uint seen;  /* polls when the reactor looked last, or the program left it */
-    /* a thread that polls has found it in the set since (reactor_poll), and needs it there */
+    atomic_uint polls; /* number of polls of this source alone */
+    atomic_uint seen; /* value of polls when the reactor looked last, or a thread left the source */
+    /* a thread that polls has found it in the set since then (reactor_poll), and needs it there */
     atomic_bool looked_at;
     atomic_bool paused;
-    /* a thread polls it, so the reactor does not see what comes; ops->left ends that */
-    _Atomic(enum srd_polled) attentive;
-    /* While attentive: the thread that looked last (srd_source_here). */
-    _Atomic(const void *) looker;
-    atomic_bool attended;         /* the background thread is serving it */
-    _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; the lock to write */
-    atomic_uint soon;             /* 1: in the list of sources due soon; the lock to change */
-    uint64_t soon_ms;             /* when it is due */
+    _Atomic(enum srd_polled) attentive; /* ops->left sets it to SRD_POLLED_NOT */
+    _Atomic(const void *) looker;       /* srd_source_here of the thread that made it attentive */
+    atomic_bool attended;
+    _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; source.c's lock guards writes */
+    atomic_uint soon;             /* 1: the source is soon; source.c's lock guards changes */
+    uint64_t soon_ms;             /* when it has to be served, while it is soon */
     struct list_node soon_node;
-    /* the completion queues that poll it, each sets and reads its own; NULL */
+    /* the completion queues that poll it, each sets and reads its own; NULL: none */
     _Atomic(const void *) queues[2];
 };
 
-/* One reference, the caller's. Not known to the reactor yet. */
+/* The source has one reference, the caller's. The reactor does not know it yet. */
 void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd);
 
 static inline void srd_source_ref(struct srd_source *source)
@@ -99,8 +107,8 @@ static inline void srd_source_unref(struct srd_source *source)
 }
 
 /*
- * srd_source_add     from now on its calls come; the reactor has a reference. Returns 0 or a negative errno.
- * srd_source_update  interest may have changed
+ * srd_source_add     has the reactor call ops from now on; it has a reference. Returns 0 or a negative errno
+ * srd_source_update  has the reactor watch for what ops->interest returns now
  * srd_source_remove  no call of ready or expired begins after this (one may be running)
  * The last two do nothing on a source that is not added. Any lock below LOCK_SRD_CHANNEL may be held.
  */
@@ -108,19 +116,19 @@ int srd_source_add(struct srd_source *source);
 void srd_source_update(struct srd_source *source);
 void srd_source_remove(struct srd_source *source);
 
-/* What stands for the calling thread in "looker". */
+/* Returns the value of looker for the calling thread. */
 static inline const void *srd_source_here(void)
 {
     return (const void *)pthread_self();
 }
 
-/* A thread of the program looks at this very source. */
+/* Counts a poll: a thread of the program looks at this source alone. */
 static inline void srd_source_polled(struct srd_source *source)
 {
     atomic_store_explicit(&source->polls,
         atomic_load_explicit(&source->polls, memory_order_relaxed) + 1, memory_order_relaxed);
 }
-/* Whether it was since the reactor found it ready, or since it was left; or is paused, or attentive. */
+/* Whether it was polled since the reactor found it ready, or since it was left; or is paused, or attentive. */
 static inline bool srd_source_was_polled(struct srd_source *source)
 {
     return atomic_load_explicit(&source->polls, memory_order_relaxed) !=
@@ -128,42 +136,43 @@ static inline bool srd_source_was_polled(struct srd_source *source)
            atomic_load_explicit(&source->paused, memory_order_relaxed) ||
            atomic_load_explicit(&source->attentive, memory_order_relaxed);
 }
-/* Whether it was since the last such question, since the reactor found it ready, or since it was left. */
+/* Whether it was polled since this was called last, since the reactor found it ready, or since it was left. */
 bool srd_source_polls_since(struct srd_source *source);
-/* The thread that polled it stops polling: the reactor serves it at once. */
+/* The thread that polled the source stops polling: from now on the reactor serves it at once. */
 void srd_source_leave(struct srd_source *source);
 
 /*
- * srd_sources_poll - runs what is ready, as reactor_poll does.
- * only  out: the one source that was ready, referenced; NULL: none was, or several were
- * Returns whether any was.
+ * srd_sources_poll - serves the sources that are ready, as reactor_poll does.
+ * only  out: the only source that was ready, referenced; NULL: none was, or several were
+ * Returns whether any was ready.
  */
 bool srd_sources_poll(struct srd_source **only);
 
-/* Sets (UINT64_MAX: clears) the deadline of a source that is added, clock_now_ms() units. */
+/* Sets the deadline of a source that is added, in units of clock_now_ms(); UINT64_MAX clears it. */
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);
 
 /*
- * For a source whose deadlines change often: it never clears one, and an early expiry does no harm.
- * srd_source_is_soon  whether the source is soon served anyway. Call it after what decides on its deadlines was stored,
- *                     and before that is read: if it is soon, the thread that serves it sees what was stored.
- * srd_source_due      sets the deadline unless an earlier one is set; then it costs a load.
- * srd_source_soon     it is served SRD_SOON_MS from now at the latest, or before that by a thread that is about to
- *                     sleep (srd_run_soon)
+ * These are for a source whose deadlines change often: it never clears one, and an early expiry does no harm.
+ * srd_source_is_soon  whether the source is soon, and so needs no deadline. The caller stores what decides on the
+ *                     deadline before this call, and reads it after: if the source is soon, the thread that serves it
+ *                     sees what was stored
+ * srd_source_due      sets the deadline, unless an earlier one is set; then the call costs a load
+ * srd_source_soon     makes the source soon: it is served SRD_SOON_MS from now at the latest, or before that by a
+ *                     thread that polls in vain or is about to sleep (srd_run_soon, srd_end_soon)
  * Any lock below LOCK_SRD_CHANNEL may be held.
  */
 enum {
     SRD_SOON_MS = 1,
     /*
-     * A thread that polls serves it after so many looks, too: the program's answer, which would have carried an
-     * acknowledgement, is not coming at once. A program that was woken has looked once or twice when it answers.
+     * A thread that has polled in vain this number of times serves it, too: the program's answer, which would have
+     * carried the acknowledgement, is not coming at once. A program that was woken polls once or twice, then answers.
      */
     SRD_SOON_LOOKS = 3
 };
 static inline bool srd_source_is_soon(struct srd_source *source)
 {
-    return atomic_fetch_or(
-        &source->soon, 0); /* an update: it comes before that of the expiry, or after it */
+    /* It is an update, so that it comes before the update of the thread that serves the source, or after it. */
+    return atomic_fetch_or(&source->soon, 0);
 }
 void srd_source_soon(struct srd_source *source);
 void srd_source_set_due(struct srd_source *source, uint64_t deadline_ms);
@@ -174,14 +183,15 @@ static inline void srd_source_due(struct srd_source *source, uint64_t deadline_m
 }
 
 /*
- * srd_run_soon  serves what is soon: a thread of the program that has polled in vain for a while; no lock held
- * srd_end_soon  the same for a thread that is about to sleep: what is spent is not soon any more, so that the thread is
- *               not woken for nothing; and what expects this thread to poll it is left (srd_source_leave)
+ * srd_run_soon  serves the sources that are soon; a thread of the program calls it that has polled in vain for a while
+ * srd_end_soon  serves them for a thread that is about to sleep: it also takes spent sources out of the list, so that
+ *               the thread is not woken for nothing, and leaves (srd_source_leave) those that it made attentive
+ * No lock is held.
  */
 void srd_run_soon(void);
 void srd_end_soon(void);
 
-/* Whether the caller is the background thread, in a call of a source. */
+/* Whether the calling thread is the background thread, inside ready or expired of a source. */
 bool srd_in_background(void);
 
 #endif

@@ -9,13 +9,13 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Counts acknowledgements; srd_async_forget sleeps on it. One for the process, for that is rare. */
+/* Counts acknowledgements; srd_async_forget sleeps on it, so seldom that one word for the process is enough. */
 static _Atomic uint32_t acks;
 
 static const void *element(const struct ibv_async_event *event)
 {
-    return event->element
-        .cq; /* every member is a pointer, but for the port number, which is never raised */
+    /* Every member of the union is a pointer but the port number, and no event of a port is raised. */
+    return event->element.cq;
 }
 
 static struct ibv_context *context_of(const struct ibv_async_event *event)
@@ -28,7 +28,7 @@ static struct ibv_context *context_of(const struct ibv_async_event *event)
     }
 }
 
-/* Names the events that softrdma raises. */
+/* Returns the name of an event that softrdma raises. */
 static const char *name_of(enum ibv_event_type type)
 {
     switch (type) {
@@ -42,7 +42,7 @@ static const char *name_of(enum ibv_event_type type)
     }
 }
 
-/* NULL without memory. */
+/* Returns the object's own record if it is free, otherwise an allocated one; NULL: no memory. */
 static struct srd_async *take_record(struct srd_async *own)
 {
     if (!atomic_exchange_explicit(&own->used, true, memory_order_acquire)) {
@@ -136,7 +136,7 @@ void srd_async_forget(struct ibv_context *ibv, const void *wanted)
             list_del(&async->node);
             give_record(async);
         }
-        srd_evq_settle_locked(&context->async);
+        srd_evq_announce_locked(&context->async);
         seen = atomic_load_explicit(&acks, memory_order_acquire);
         unacked = find_locked(&context->async_unacked, wanted, NULL);
         lock_release(&context->async.lock);

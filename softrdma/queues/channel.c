@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct srd_channel {
-    struct ibv_comp_channel ibv; /* first */
+    struct ibv_comp_channel ibv; /* must be first */
     struct srd_evq q;
     atomic_uint users;
 };
@@ -73,7 +73,7 @@ void srd_channel_detach(struct ibv_comp_channel *ibv, struct srd_channel_cq *mem
         lock_acquire(&channel->q.lock);
         if (list_linked(&member->node))
             list_del(&member->node);
-        srd_evq_settle_locked(&channel->q);
+        srd_evq_announce_locked(&channel->q);
         lock_release(&channel->q.lock);
         srd_count_wait(&member->unacked);
     }

@@ -39,7 +39,7 @@ void hold(bool on)
 {
     atomic_store(&holding, on);
     lock_acquire(&queue()->lock);
-    srd_evq_settle_locked(queue());
+    srd_evq_announce_locked(queue());
     lock_release(&queue()->lock);
 }
 
