@@ -6,7 +6,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define SRD_BUFFER_BY_MALLOC /* it sees what is stored beyond the end, then */
+#define SRD_BUFFER_BY_MALLOC /* the sanitizer then sees a store beyond the end */
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
@@ -40,7 +40,7 @@ void *srd_buffer_map(size_t octets)
 
     if (buffer == MAP_FAILED)
         return NULL;
-    /* Neighbours become one mapping: a huge page of it would be the memory of a dozen connections. */
+    /* The kernel merges neighbours into one mapping; a huge page in it would be the memory of a dozen connections. */
     madvise(buffer, octets, MADV_NOHUGEPAGE);
     return buffer;
 }

@@ -11,14 +11,14 @@
 
 struct srd_channel_cq {
     struct ibv_cq *cq;
-    struct list_node node;    /* linked while queued > 0; channel lock */
-    unsigned queued;          /* events not fetched */
-    struct srd_count unacked; /* fetched, not acknowledged */
+    struct list_node node;    /* linked while queued > 0; the channel's lock guards it */
+    unsigned queued;          /* number of events that are not fetched */
+    struct srd_count unacked; /* number of events that are fetched and not acknowledged */
 };
 
 void srd_channel_attach(
     struct ibv_comp_channel *channel, struct srd_channel_cq *member, struct ibv_cq *cq);
-/* Drops what is queued, waits for what is unacknowledged. No lock held. */
+/* Drops the queue's events that are not fetched, and waits until all others are acknowledged. No lock held. */
 void srd_channel_detach(struct ibv_comp_channel *channel, struct srd_channel_cq *member);
 /* Queues one event. LOCK_SRD_CQ may be held. */
 void srd_channel_fire(struct ibv_comp_channel *channel, struct srd_channel_cq *member);

@@ -8,14 +8,14 @@
 
 #include <stdint.h>
 
-/* One direction. */
+/* The counters of one direction. */
 struct srd_counts {
-    uint64_t octets; /* of the stream: headers, pads and CRCs, too */
+    uint64_t octets; /* the stream's, with headers, pads and CRCs */
     uint64_t fpdus;
-    uint64_t acks;      /* frames, or words of a share */
-    uint64_t rnr_waits; /* received: messages that waited for a Receive */
+    uint64_t acks;      /* frames, or stores to the words of a share */
+    uint64_t rnr_waits; /* receiving direction: messages that waited for a Receive */
     uint64_t terminates;
-    int terminate; /* the last one, an srd_fault; means something if there was one */
+    int terminate; /* the last Terminate, an srd_fault; undefined while terminates is 0 */
 };
 
 #endif

@@ -3,8 +3,8 @@
  * cq.c - completion queues: a ring of exactly the size asked for, and progress by threads that poll it.
  *
  * An empty poll moves the device: with one connection it receives on that socket directly; with more it asks the
- * reactor for what is ready, and in between receives on the socket that had something last. Either way it makes at
- * most one system call when nothing is there.
+ * reactor which are ready, and every second poll receives on the socket that had something last. Either way it makes
+ * at most one system call when nothing is there.
  */
 #include "softrdma/queues/cq.h"
 
@@ -20,39 +20,39 @@
 enum armed { ARMED_NOT, ARMED_SOLICITED, ARMED_ANY };
 
 /*
- * Empty polls that look at the ring alone. The poll after arming is for what was completed before; what is still in the
- * socket wakes the sleep that follows. After srd_get_cq_event the socket has just been drained, so the next two polls
- * skip it.
+ * Numbers of empty polls that look at the ring alone. The poll after arming is for completions from before it; octets
+ * that are still in the socket end the sleep that follows. After srd_get_cq_event the socket has just been drained, so
+ * the next two polls skip it.
  */
 enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
-/* After so many more empty polls of an armed queue the thread counts as one that polls. */
+/* The number of further empty polls of an armed queue that make the thread one that polls. */
 enum { ARMED_LOOKS = 4 };
 
 struct srd_cq {
-    union { /* first; the second begins with the members of the first */
+    union { /* must be first; ibv_cq_ex begins with the members of ibv_cq */
         struct ibv_cq ibv;
         struct ibv_cq_ex ex;
     };
     struct lock lock; /* LOCK_SRD_CQ */
     struct ibv_wc *ring;
-    uint32_t head; /* next to fetch */
+    uint32_t head; /* index of the entry to fetch next */
     atomic_uint count;
     enum armed armed;
-    unsigned armed_looks;   /* since it was armed */
+    unsigned armed_looks;   /* number of looks since the queue was armed */
     struct srd_hold *hold;  /* NULL: its events were never moderated */
-    bool marks;             /* srd_mark_solicited */
-    atomic_uint idle_polls; /* still to come */
-    atomic_uint vain;       /* empty polls of several connections in a row */
+    bool marks;             /* srd_mark_solicited was called */
+    atomic_uint idle_polls; /* number of polls that have still to look at the ring alone */
+    atomic_uint vain;       /* number of empty polls of several connections in a row */
     atomic_bool overrun;
-    unsigned sources; /* connections */
-    /* polled directly, not by the reactor: the only one, or the one that had something last; referenced */
+    unsigned sources; /* number of connections */
+    /* the connection that is polled directly, referenced: the only one, or the one that had something last */
     struct srd_source *source;
-    atomic_uint turn;   /* of polls of several connections */
-    atomic_bool polled; /* whether an empty poll has anything to do: sources > 0 */
-    atomic_uint users;  /* queue pairs, once per role */
+    atomic_uint turn;   /* number of polls of several connections */
+    atomic_bool polled; /* an empty poll has a connection to look at: sources > 0 */
+    atomic_uint users;  /* number of queue pairs, counted once per role */
     struct srd_channel_cq events;
     struct srd_async overrun_event;
-    struct ibv_wc current; /* of an extended queue, from start_poll to end_poll */
+    struct ibv_wc current; /* an extended queue's completion between start_poll and end_poll */
 };
 _Static_assert(offsetof(struct ibv_cq, async_events_completed) ==
                    offsetof(struct ibv_cq_ex, async_events_completed),
@@ -181,7 +181,9 @@ static void fire_locked(struct srd_cq *cq)
         srd_channel_fire(cq->ibv.channel, &cq->events);
 }
 
-/* A failure is never held back, nor what fills the queue: without an event it might overrun. */
+/*
+ * Whether the event is held back. Never for a failure, nor when the queue is full: without an event it might overrun.
+ */
 static bool held_locked(struct srd_cq *cq, enum ibv_wc_status status)
 {
     return cq->hold && status == IBV_WC_SUCCESS &&
@@ -218,7 +220,7 @@ static int make_hold(struct srd_cq *cq)
     if (!(has = cq->hold))
         cq->hold = hold;
     lock_release(&cq->lock);
-    if (has) /* another thread's */
+    if (has) /* another thread has made one meanwhile */
         srd_hold_end(hold);
     return 0;
 }
@@ -250,7 +252,7 @@ static inline void put_locked(
     uint32_t size = (uint32_t)cq->ibv.cqe, at;
 
     if (!count)
-        cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
+        cq->head = 0; /* start over, so that few pages of a deep ring are ever touched */
     at = cq->head + count;
     at = at >= size ? at - size : at;
     cq->ring[at] = *wc;
@@ -259,7 +261,7 @@ static inline void put_locked(
     atomic_store_explicit(&cq->count, count + 1, memory_order_relaxed);
 }
 
-/* Armed: the event, if this entry makes one. */
+/* The queue is armed: raises the event, if this entry makes one. */
 static __attribute__((noinline)) void tell_locked(
     struct srd_cq *cq, enum ibv_wc_status status, bool solicited)
 {
@@ -298,7 +300,7 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
         raise_overrun(cq);
 }
 
-/* Takes what there is, of which a poll mostly finds one or two. */
+/* Takes up to wanted entries; a poll mostly finds one or two. */
 static int take_some(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
 {
     uint32_t count, head;
@@ -328,8 +330,8 @@ static inline int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
 }
 
 /*
- * Whether the thread that polls will do so again before it sleeps. While the queue is armed that is not known: programs
- * look once more between the arming and the sleep. One that looks more often than that polls an armed queue.
+ * Whether the thread that polls will poll again before it sleeps. While the queue is armed that is not known: programs
+ * poll once more between the arming and the sleep. A program that polls more often than that polls an armed queue.
  */
 static bool looks_again_locked(struct srd_cq *cq)
 {
@@ -339,8 +341,8 @@ static bool looks_again_locked(struct srd_cq *cq)
 }
 
 /*
- * The connection to poll now; NULL: all. With several, every second poll goes to the one that had something
- * last: it mostly has the next message, too, and then the others cost nothing.
+ * Returns the connection to poll now; NULL: all. With several, every second poll is of the one that had something last:
+ * it mostly has the next message, too, and then the others cost nothing.
  */
 static struct srd_source *source_of_turn_locked(struct srd_cq *cq)
 {
@@ -358,7 +360,9 @@ static struct srd_source *source_of_turn_locked(struct srd_cq *cq)
     return cq->source;
 }
 
-/* Whether a look has begun; if not, the source gets a reference. */
+/*
+ * Begins a look without a reference. Returns whether it has begun; if not, the caller gets a reference to the source.
+ */
 static bool enter_locked(struct srd_cq *cq, struct srd_source *source)
 {
     lock_assert_held(&cq->lock);
@@ -383,8 +387,9 @@ static bool is_ours(const struct srd_cq *cq, struct srd_source *source)
 }
 
 /*
- * Something was ready: polls go to that connection from now on; to none in particular if several are busy.
- * only  its connection, with a reference for this call; NULL: several
+ * A look at all connections has found something: from now on the queue polls this connection directly, or none if
+ * several were ready.
+ * only  the one that was ready, with a reference for this call; NULL: several were
  */
 static void prefer(struct srd_cq *cq, struct srd_source *only)
 {
@@ -403,8 +408,8 @@ static void prefer(struct srd_cq *cq, struct srd_source *only)
 }
 
 /*
- * One of several connections, or all, were polled. As with a single connection (conn.c), owed acknowledgements go out
- * after so many empty polls.
+ * Counts a poll of one of several connections, or of all. As with a single connection (conn.c), owed acknowledgements
+ * go out after SRD_SOON_LOOKS empty polls.
  */
 static void looked(struct srd_cq *cq, bool moved)
 {
@@ -416,7 +421,7 @@ static void looked(struct srd_cq *cq, bool moved)
         srd_run_soon();
 }
 
-/* Whether anything moved. */
+/* Returns whether any connection received or sent anything. */
 static bool look_at_all(struct srd_cq *cq)
 {
     struct srd_source *only;
@@ -428,7 +433,7 @@ static bool look_at_all(struct srd_cq *cq)
     return moved;
 }
 
-/* Whether anything moved. */
+/* Moves the queue's connections. Returns whether any received or sent anything. */
 static bool progress(struct srd_cq *cq)
 {
     struct srd_source *source;
@@ -455,7 +460,7 @@ static bool progress(struct srd_cq *cq)
     return moved;
 }
 
-/* Returns its source, pinned, if that has been polled since it was left. */
+/* Returns the queue's source, with a reference, if it has been polled since it was left; otherwise NULL. */
 static struct srd_source *polled_source_locked(struct srd_cq *cq)
 {
     lock_assert_held(&cq->lock);
@@ -541,7 +546,7 @@ void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp)
     atomic_fetch_sub_explicit(&from(cq)->users, 1, memory_order_release);
 }
 
-/* Has one of the places for queues say now instead of was. */
+/* Replaces was by now in the source's list of queues. */
 static void set_queue(struct srd_source *source, const void *was, const void *now)
 {
     for (int i = 0; i < 2; i++) {
@@ -576,7 +581,7 @@ void srd_cq_detach_source(struct ibv_cq *ibv, struct srd_source *source)
     atomic_store_explicit(&cq->polled, --cq->sources > 0, memory_order_relaxed);
     if (cq->source == source) {
         drop = source;
-        cq->source = NULL; /* the reactor is asked, and finds the next */
+        cq->source = NULL; /* the next poll asks the reactor for a ready one */
     }
     lock_release(&cq->lock);
     if (drop)

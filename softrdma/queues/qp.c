@@ -3,9 +3,9 @@
  * qp.c - a queue pair as an object: its memory, made with its queues and its stream and freed by the last pin;
  * its number; its connection.
  *
- * A number is a slot of the device's table and, in the 7 bits above, how often the slot was given away: the number of
- * a destroyed queue pair finds nothing for a long time. With the highest of the 24 bits set it names a port of TCP
- * instead (cm/exchange.h).
+ * A number is a slot of the device's table and, in the 7 bits above, how often the slot was used before: so the number
+ * of a destroyed queue pair finds nothing for a long time. A number with the highest of the 24 bits set names a TCP
+ * port instead (cm/exchange.h).
  */
 #include "softrdma/queues/qp.h"
 
@@ -52,7 +52,7 @@ void srd_qp_unpin(struct srd_qp *qp)
         qp_free(qp);
 }
 
-/* The public face, and what it shares with the parts. */
+/* Fills the public structure, and init_attr with what the queues granted. */
 static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
     qp->qp.context = pd->context;
@@ -263,7 +263,7 @@ int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct sr
     lock_acquire(&qp->sq.lock);
     lock_acquire(&device->qp_lock);
     if (find_locked(device, qp->qp.qp_num) != qp) {
-        error = EINVAL; /* destroyed since */
+        error = EINVAL; /* it was destroyed since */
     } else if (qp->conn) {
         error = EISCONN;
     } else {

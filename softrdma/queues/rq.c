@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rq.c - receive queues: the ring, what is taken from it, and completions. Posting: device/receive.c. */
+/* rq.c - receive queues: the ring, taking receives from it, and completions. device/receive.c posts. */
 #include "softrdma/queues/rq.h"
 
 #include "softrdma/queues/cq.h"
@@ -66,7 +66,7 @@ void srd_rq_reset(struct srd_rq *rq)
     lock_release(&rq->lock);
 }
 
-/* Whether the shared queue fell below its limit, which is disarmed then. */
+/* Disarms the limit if the shared queue has fallen below it. Returns whether it has. */
 static bool limit_reached_locked(struct srd_srq *srq)
 {
     if (!srq->limit || srq->rq.head - srq->rq.tail >= srq->limit)
@@ -144,7 +144,7 @@ static inline void report(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status 
     wc.byte_len = octets;
     wc.qp_num = qp->qp.qp_num;
     wc.wc_flags = flags;
-    wc.invalidated_rkey = word; /* the place of imm_data, too */
+    wc.invalidated_rkey = word; /* a union with imm_data */
     srd_cq_push(qp->qp.recv_cq, &wc, solicited || status != IBV_WC_SUCCESS);
 }
 
@@ -166,7 +166,7 @@ void srd_rq_flush(struct srd_qp *qp)
     struct srd_rq *rq = &qp->own_rq;
 
     if (qp->rq != rq)
-        return; /* shared receives stay for the others */
+        return; /* receives of a shared queue stay for other queue pairs */
     lock_acquire(&rq->lock);
     for (; rq->tail != rq->head; rq->tail++)
         srd_receive_complete(

@@ -27,7 +27,7 @@ int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
     _Static_assert(sizeof(struct srd_sqe_fast) <= sizeof(struct srd_sqe_bind), "the larger one");
     _Static_assert(sizeof(struct srd_sqe_atomic) <= sizeof(struct srd_sqe_bind), "the larger one");
     sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
-    /* Grants all that fits the slot. */
+    /* The queue grants as much inline data as fits the slot. */
     sq->max_inline = sq->stride_octets - (uint32_t)sizeof(struct srd_sqe);
     if (sq->max_inline > SRD_MAX_INLINE)
         sq->max_inline = SRD_MAX_INLINE;
@@ -86,7 +86,7 @@ static void complete(
     srd_cq_push(qp->qp.send_cq, &wc, status != IBV_WC_SUCCESS);
 }
 
-/* Whether requests of RFC 7306 are taken: not towards a peer that is known not to be softrdma. */
+/* Whether the queue takes requests of RFC 7306: not if the peer is known not to be softrdma. */
 static bool may_extend(const struct srd_sq *sq, enum srd_absent what)
 {
     if (sq->plain_peer)
@@ -94,7 +94,7 @@ static bool may_extend(const struct srd_sq *sq, enum srd_absent what)
     return !sq->plain_peer;
 }
 
-/* fill_opcode for those of RFC 7306. */
+/* fill_opcode for the requests of RFC 7306. */
 static __attribute__((noinline)) bool fill_extension(
     const struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
@@ -119,7 +119,7 @@ static __attribute__((noinline)) bool fill_extension(
     return may_extend(sq, SRD_ABSENT_ATOMICS);
 }
 
-/* The low 8 bits of the key are the caller's to choose; the rest is the window's, whatever the caller has there. */
+/* The program chooses the low 8 bits of the key; the others are the window's, whatever the program has there. */
 static uint32_t key_to_bind(const struct ibv_mw *mw, uint32_t rkey)
 {
     const uint32_t octet = 0xFF;
@@ -127,7 +127,7 @@ static uint32_t key_to_bind(const struct ibv_mw *mw, uint32_t rkey)
     return (mw->rkey & ~octet) | (rkey & octet);
 }
 
-/* The opcode and what of the request depends on it. Returns false for what this device has not. */
+/* Fills the opcode and the members that depend on it. Returns false for a request that this device does not have. */
 static bool fill_opcode(const struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
     bool solicited = wr->send_flags & IBV_SEND_SOLICITED;
@@ -168,7 +168,7 @@ static bool fill_opcode(const struct srd_sq *sq, struct srd_sqe *sqe, const stru
     }
 }
 
-/* The data: copied when inline, else only described. */
+/* Fills the data: copies inline data, otherwise the scatter/gather list. */
 static bool fill_data(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
     uint64_t octets = 0;
@@ -201,7 +201,7 @@ static bool fill_data(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_s
     return true;
 }
 
-/* Exactly one entry of 8 octets; an address of the peer's that is not aligned is the peer's to refuse. */
+/* Fills an Atomic, which needs exactly one entry of 8 octets. The peer refuses an address that is not aligned. */
 static bool fill_atomic(struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
     struct srd_sqe_atomic *to = srd_sqe_atomic(sqe);
@@ -256,7 +256,7 @@ static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_w
     return true;
 }
 
-/* Whether one more can be queued as the one of this count. Returns 0, EINVAL or ENOMEM. */
+/* Whether a request can be queued with the count head. Returns 0, EINVAL or ENOMEM. */
 static int look_for_room_locked(const struct srd_qp *qp, uint32_t head)
 {
     const struct srd_sq *sq = &qp->sq;
@@ -266,7 +266,7 @@ static int look_for_room_locked(const struct srd_qp *qp, uint32_t head)
     return head - atomic_load_explicit(&sq->tail, memory_order_relaxed) >= sq->depth ? ENOMEM : 0;
 }
 
-/* In the error state there may be no room in the ring, nor is any needed. */
+/* Completes a request as flushed, without the ring, which may have no room in the error state. */
 static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
 {
     struct srd_sqe sqe = { .wr_id = wr->wr_id };
@@ -301,8 +301,8 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
         if (!sq->flushing)
             head++;
     }
-    atomic_store_explicit(
-        &sq->head, head, memory_order_release); /* pairs with the builder's load */
+    /* Pairs with the load of the thread that builds FPDUs. */
+    atomic_store_explicit(&sq->head, head, memory_order_release);
     *way = head != start ? srd_qp_way_locked(qp) : (struct srd_way){ 0 };
     lock_release(&sq->lock);
     return error;
@@ -338,8 +338,8 @@ int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct s
         complete(qp, &flushed, IBV_WC_WR_FLUSH_ERR, 0);
     } else if ((error = look_for_room_locked(qp, head)) == 0) {
         fill_fast(sq, srd_sqe_at(sq, head), reg, list);
-        atomic_store_explicit(
-            &sq->head, head + 1, memory_order_release); /* pairs with the builder's load */
+        /* Pairs with the load of the thread that builds FPDUs. */
+        atomic_store_explicit(&sq->head, head + 1, memory_order_release);
         *queued = true;
         *way = srd_qp_way_locked(qp);
     }
@@ -383,8 +383,8 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
-    uint32_t next =
-        atomic_load_explicit(&sq->next, memory_order_acquire); /* pairs with the builder's store */
+    /* pairs with the store of the thread that builds FPDUs */
+    uint32_t next = atomic_load_explicit(&sq->next, memory_order_acquire);
     enum srd_sq_retired result = SRD_SQ_EMPTY;
 
     lock_assert_held(&sq->lock);
@@ -406,8 +406,8 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
 }
 
 /*
- * Whether it is known to be complete because the peer's Terminate is about a later request. As with an acknowledgement,
- * the peer cannot claim more than TCP has taken.
+ * Whether the request is known to be complete since the peer's Terminate is about a later one. As with an
+ * acknowledgement, the peer cannot claim more than TCP has taken.
  */
 static bool is_passed(struct srd_qp *qp, const struct srd_sqe *sqe)
 {
@@ -438,7 +438,7 @@ void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ib
             result = status;
         else if (!failed && built && (is_done(sq, sqe) || (in_front && is_passed(qp, sqe))))
             result = IBV_WC_SUCCESS;
-        failed = result != IBV_WC_SUCCESS; /* then so do all behind it */
+        failed = result != IBV_WC_SUCCESS; /* all requests behind a failed one fail, too */
         if (sqe->kind == SRD_SQE_FAST_REG)
             free(srd_sqe_fast(sqe)->list);
         complete(qp, sqe, result, has_culprit && i == culprit ? vendor_err : 0);

@@ -7,8 +7,8 @@
  *
  * head moves under the lock (posting), next under LOCK_SRD_TX (the request is wholly built into FPDUs, or executed),
  * tail under the lock (the request completed). Sends and Writes are numbered as they are built; they are done when the
- * count of complete messages reaches their number: those that a soft peer acknowledged, or, with other peers, those
- * that TCP took. All other requests are marked done one by one.
+ * count of complete messages reaches their number. Messages are complete when a softrdma peer has acknowledged them,
+ * or, with another peer, when TCP has taken them. All other requests are marked done one by one.
  */
 #ifndef SOFTRDMA_QUEUES_SQ_H
 #define SOFTRDMA_QUEUES_SQ_H
@@ -30,53 +30,53 @@ enum srd_sqe_kind {
     SRD_SQE_READ,
     SRD_SQE_FETCH_ADD,
     SRD_SQE_CMP_SWAP,
-    SRD_SQE_BIND, /* from here on nothing goes on the wire */
+    SRD_SQE_BIND, /* this kind and those below it send nothing on the wire */
     SRD_SQE_INVALIDATE,
     SRD_SQE_FAST_REG,
 };
 
 struct srd_sqe {
     uint64_t wr_id;
-    /* among Sends and Writes, from 1; of a Write with immediate data: that of the latter */
+    /* number among Sends and Writes, from 1; a Write's immediate data counts, too, and its number is the request's */
     uint64_t number;
     uint64_t remote_addr;
-    uint32_t rkey; /* to write, read, bind to, invalidate, or register; a Send's immediate data */
+    uint32_t rkey; /* the key to write, read, bind, invalidate, register; a Send: immediate data */
     uint32_t octets;
-    uint32_t msn; /* of its message, if that is an untagged one; a Write: of its immediate data */
-    uint32_t immediate; /* of a Write, host order */
+    uint32_t msn;       /* an untagged message's MSN; a Write: its immediate data's MSN */
+    uint32_t immediate; /* a Write's immediate data, host order */
     uint8_t kind;       /* enum srd_sqe_kind */
-    /* Send kinds, SRD_SEND_IMMEDIATE among them; Write: SRD_OP_WRITE, or that of the immediate data behind it */
+    /* Sends: their opcode, or SRD_SEND_IMMEDIATE; Writes: SRD_OP_WRITE, or the opcode of their immediate data */
     uint8_t wire_opcode;
     uint8_t num_sge; /* 0 when inlined */
     uint8_t status;  /* enum ibv_wc_status */
     bool signaled, fence, inlined;
-    bool done; /* kinds other than Send and Write, and what failed here; under the lock */
-    /* scatter/gather list, or inline data, or one of the structures below */
+    bool done; /* no Send or Write: it is done; any kind: it failed here; the lock guards it */
+    /* the scatter/gather list, or inline data, or one of the structures below */
     _Alignas(8) uint8_t tail[];
 };
 
-/* What a Bind asks for. The region by its key alone: the program may deregister it before the request's turn. */
+/* The parameters of a Bind. It has the region's key alone: the program may deregister it before the request's turn. */
 struct srd_bind {
-    uint32_t region_key; /* 0, which is none's: no region was given */
+    uint32_t region_key; /* 0, which no region has: the program gave none */
     uint64_t addr, length;
     unsigned access;
 };
 
 struct srd_sqe_bind {
     struct ibv_mw *mw;
-    bool replaces; /* of a type 1 window: waits for what is sent of it */
+    bool replaces; /* the window is of type 1: the Bind waits until nothing is being sent from it */
     struct srd_bind bind;
 };
 
-/* Pages of a fast registration; one block. */
+/* The pages of a fast registration, in one block of memory. */
 struct srd_page_list {
-    struct srd_page_list *next; /* of spare ones */
+    struct srd_page_list *next; /* next in the list of spare ones */
     uint32_t room, count;
     bool linear; /* each page follows the one before it */
     uint64_t pages[];
 };
 
-/* What a fast registration asks for. The region by its key alone, as a Bind. */
+/* The parameters of a fast registration. It has the region's key alone, as a Bind has. */
 struct srd_sqe_fast {
     struct srd_page_list *list; /* the request's until it is executed, then NULL */
     uint64_t base, length;
@@ -84,13 +84,13 @@ struct srd_sqe_fast {
     int access;
 };
 
-/* The operands of an Atomic, behind its one entry, which is where the original value goes. */
+/* The operands of an Atomic, behind its one scatter/gather entry, which receives the original value. */
 struct srd_sqe_atomic {
     struct ibv_sge sge;
     uint64_t compare_add, swap;
 };
 
-/* Whether the request is executed here, without the wire. */
+/* Whether the request is executed at this end, and sends nothing. */
 static inline bool srd_sqe_is_local(const struct srd_sqe *sqe)
 {
     return sqe->kind >= SRD_SQE_BIND;
@@ -130,14 +130,14 @@ static inline struct srd_sqe_fast *srd_sqe_fast(struct srd_sqe *sqe)
 struct srd_sq {
     struct lock lock; /* LOCK_SRD_SQ */
     uint8_t *ring;
-    uint32_t depth, mask; /* of 2^n places: counts wrap */
+    uint32_t depth, mask; /* the ring has mask + 1 places, 2^n, since counts wrap */
     uint32_t stride_octets, max_sge, max_inline;
     bool sig_all;
-    bool flushing; /* error state: posts complete flushed at once; under the lock */
-    /* the peer is known, and not softrdma: no request of RFC 7306; under the lock */
+    bool flushing; /* error state: posts complete flushed at once; the lock guards it */
+    /* the peer is known not to be softrdma, so it takes no request of RFC 7306; the lock guards it */
     bool plain_peer;
     _Atomic uint32_t head, next, tail; /* counts, not positions */
-    uint64_t complete;                 /* Sends and Writes known to be complete; under the lock */
+    uint64_t complete; /* number of Sends and Writes known to be complete; the lock guards it */
 };
 
 /* Why srd_sq_retire_locked stopped. */
@@ -152,33 +152,34 @@ static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
 }
 
 /*
- * srd_sq_post - validate and queue a list. Returns 0, or EINVAL, ENOMEM with *bad_wr at the first that was not queued.
- * all: what stands in front of a bad one is not queued either.
- * way out: how to send it (qp.h); no connection when nothing was queued or there is none.
- * Takes the lock; in the error state each request completes flushed.
+ * srd_sq_post - validates and queues a list. Returns 0, or EINVAL, ENOMEM with *bad_wr at the first request that was
+ * not queued. all: requests in front of a bad one are not queued either. way out: how to send the requests (qp.h); no
+ * connection when nothing was queued or there is none. Takes the lock; in the error state each request completes
+ * flushed.
  */
 int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
     struct srd_way *way);
 
-/* Queues one fast registration, as srd_sq_post does a list. list becomes the queue's if *queued is set. */
+/* Queues one fast registration, as srd_sq_post queues a list. list becomes the queue's if *queued is set. */
 int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
     bool *queued, struct srd_way *way);
 
-/* The peer turned out not to be softrdma: requests of RFC 7306 fail, those that are queued when their turn comes. */
+/* The peer is not softrdma: requests of RFC 7306 fail from now on, and queued ones fail when their turn comes. */
 void srd_sq_plain_peer_locked(struct srd_sq *sq);
 
-/* Completes what is done, from the tail on; stops before a failed request (CULPRIT: the stream has to fail). */
+/* Completes the requests that are done, from the tail on, up to a failed one (CULPRIT: the stream has to fail). */
 enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);
 
 /*
- * srd_sq_flush - the end: completes everything, each once, in order. What is done completes with success up to the
- * first that is not; culprit gets status and vendor_err, or its own when it has one; Sends and Writes in front of it
- * that TCP has taken succeed: the peer works in order. Afterwards posts flush at once.
+ * srd_sq_flush - ends the queue: completes every request once, in order. Requests that are done complete with success,
+ * up to the first that is not. The culprit gets status and vendor_err, or its own status when it has one. Sends and
+ * Writes in front of the culprit succeed if TCP has taken them, since the peer works in order. Afterwards posts flush
+ * at once.
  */
 void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
     uint32_t vendor_err);
 
-/* After the queue pair was reset: empty, accepting. */
+/* Empties the queue after the queue pair was reset; from now on it takes requests. */
 void srd_sq_reset(struct srd_sq *sq);
 
 #endif
