@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* close.c - see close.h. The thread ends when all are closed. */
+/* close.c - see close.h. The thread ends when all descriptors are closed. */
 #include "softrdma/share/close.h"
 
 #include "util/fork.h"
@@ -23,11 +23,12 @@ struct closing {
 
 static struct lock lock = LOCK_INIT(LOCK_SRD_CLOSE, "softrdma closes");
 static struct list_head all = { { &all.n, &all.n } };
-static int count;     /* of those, and the one being closed */
-static pid_t process; /* that has the thread; 0: none has. The child of a fork has none */
+static int count; /* number of descriptors in the list, and the one being closed */
+static pid_t
+    process; /* the process that has the thread, which is not a fork's child; 0: none has */
 FORK_HOLDS(&lock, LOCK_SRD_CLOSE);
 
-/* The next one; NULL: the thread is to end. */
+/* Takes the next descriptor off the list; NULL: the thread has to end. */
 static struct closing *next(void)
 {
     struct closing *closing = NULL;
@@ -57,7 +58,7 @@ static void run(void *unused)
     }
 }
 
-/* Where no thread can be had now, the next call tries again. */
+/* Starts the thread, if the process has none. If that fails, the next call tries again. */
 static void start_locked(void)
 {
     lock_assert_held(&lock);
@@ -76,7 +77,10 @@ static int option(int fd, int which)
     return getsockopt(fd, SOL_SOCKET, which, &value, &octets) ? -1 : value;
 }
 
-/* Nobody can send to a Unix connection any more, and there is no message in it, so no descriptor, either. */
+/*
+ * Shuts a Unix connection down, so that no process can send to it. Returns whether it has no message then, and so no
+ * descriptor.
+ */
 static bool is_empty(int fd)
 {
     int queued = -1;
@@ -86,14 +90,14 @@ static bool is_empty(int fd)
 }
 
 /*
- * Memory, or a TCP socket whose close does not wait. Each connection that shares memory closes one of those, so they
- * are asked for first.
+ * Whether it is memory, or a TCP socket whose close does not wait. Each connection that shares memory closes such a
+ * descriptor, so the caller asks this first.
  */
 static bool is_hasty(int fd)
 {
     struct linger linger;
     socklen_t octets = sizeof(linger);
-    int protocol = option(fd, SO_PROTOCOL); /* -1: no socket */
+    int protocol = option(fd, SO_PROTOCOL); /* -1: it is no socket */
 
     if (protocol == IPPROTO_TCP)
         return !getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &octets) && !linger.l_onoff;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * close.h - descriptors that another process made, or has filled. The last close of one may wait: of a TCP socket with
- * SO_LINGER as long as its maker likes, and of a Unix socket for those that are in messages which nobody received. So a
- * thread that has nothing else to do closes them.
+ * close.h - closes descriptors that another process made, or has filled. The last close of such a descriptor may wait:
+ * a TCP socket with SO_LINGER as long as its maker likes, a Unix socket for the descriptors in messages that no process
+ * received. So a thread of its own closes them.
  */
 #ifndef SOFTRDMA_SHARE_CLOSE_H
 #define SOFTRDMA_SHARE_CLOSE_H
@@ -10,12 +10,14 @@
 #include <stdbool.h>
 
 /*
- * srd_close_foreign - closes such a descriptor, at once or in a thread; nobody may use it any more. Never waits, unless
- * there is no memory to note it. Any lock may be held.
+ * srd_close_foreign - closes such a descriptor, at once or in the thread; no thread may use it any more. It waits only
+ * if there is no memory to hand the descriptor over. Any lock may be held.
  */
 void srd_close_foreign(int fd);
 
-/* Whether so many wait to be closed that no further ones should be taken from strangers. Any lock may be held. */
+/*
+ * Whether so many descriptors wait to be closed that no more should be received from strangers. Any lock may be held.
+ */
 bool srd_close_crowded(void);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { GROUPS_OCTETS = 8192, NUMBER_OCTETS = 32 };
 
-/* A file's text, or its beginning. False: it cannot be read. */
+/* Reads a file's text, or its beginning. False: it cannot be read. */
 static bool read_text(const char *path, char *text, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -36,7 +36,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What a file of a group says; "max" is no limit, nor is a file that is not there. */
+/* Returns the limit in a file of a group; UINT64_MAX for "max", or where the file does not exist. */
 static uint64_t limit_in(const char *mount, const char *group, const char *file)
 {
     char path[PATH_MAX], text[NUMBER_OCTETS], *end;
@@ -49,7 +49,7 @@ static uint64_t limit_in(const char *mount, const char *group, const char *file)
     return end == text ? UINT64_MAX : limit;
 }
 
-/* Returns the least limit of a group and those above it. files ends with a NULL; group is cut. */
+/* Returns the least limit of a group and those above it. files ends with NULL; group is shortened. */
 static uint64_t least_limit(const char *mount, char *group, const char *const files[])
 {
     uint64_t limit = UINT64_MAX;
@@ -85,7 +85,7 @@ uint64_t srd_group_memory(const char *membership, const char *mount)
     if (!read_text(membership, text, sizeof(text)) ||
         snprintf(mount_1, sizeof(mount_1), "%s/memory", mount) >= (int)sizeof(mount_1))
         return UINT64_MAX;
-    /* A line: the number of a hierarchy, its controllers, the group. Version 2 names no controllers. */
+    /* A line has the number of a hierarchy, its controllers and the group; version 2 names no controllers. */
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char *controllers = strchr(line, ':');
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;

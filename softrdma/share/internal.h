@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - between the files of a share: the layout of the memory. */
+/* internal.h - the layout of a share's memory, for the files of this folder. */
 #ifndef SOFTRDMA_SHARE_INTERNAL_H
 #define SOFTRDMA_SHARE_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The simulation has smaller rings, which are full more often. */
+/* tests/simulate sets smaller rings, which are full more often. */
 #ifndef SRD_SHARE_RING_OCTETS
 #define SRD_SHARE_RING_OCTETS (1024 * 1024)
 #endif
@@ -21,22 +21,23 @@ enum {
     SRD_SHARES_MAX = 16384,
 };
 
-/* One direction. Positions count octets from the beginning of the connection. */
+/* The words of one direction. Positions count octets from the beginning of the connection. */
 struct srd_ring_words {
-    _Alignas(
-        SRD_SHARE_APART) _Atomic uint64_t head; /* the writer's: octets before it can be read */
-    _Atomic uint64_t told;                      /* the writer's, see srd_share_tells */
-    _Atomic uint32_t ended;                     /* the writer's: it was its last */
-    _Alignas(SRD_SHARE_APART) _Atomic uint64_t tail; /* the reader's: octets before it are free */
-    /* 0: the writer is to ring; set by the writer that does, and by a reader that polls */
+    /* the writer stores these: octets before head can be read; srd_share_tells; it has written its last octet */
+    _Alignas(SRD_SHARE_APART) _Atomic uint64_t head;
+    _Atomic uint64_t told;
+    _Atomic uint32_t ended;
+    /* the reader stores it: octets before tail are free */
+    _Alignas(SRD_SHARE_APART) _Atomic uint64_t tail;
+    /* 0: the writer has to ring; a writer that rings sets it to 1, and so does a reader that polls */
     _Alignas(SRD_SHARE_APART) _Atomic uint32_t awake;
-    /* the reader's, when it began to doze or to poll, and 1; 0: none yet */
+    /* 1 plus the reader's processor when it last began to doze or to poll; 0: it has not yet */
     _Atomic uint32_t processor;
-    /* 1: the reader is to ring when it has made room, and clears it */
+    /* 1: the reader has to ring when it has made room, and clears it */
     _Alignas(SRD_SHARE_APART) _Atomic uint32_t wants_room;
 };
 
-/* The first page: [0] from the active end to the passive one. The rings follow in the same order. */
+/* The first page; ring[0] is from the active end to the passive one. The rings follow in the same order. */
 struct srd_share_words {
     struct srd_ring_words ring[2];
 };
@@ -45,22 +46,23 @@ _Static_assert(sizeof(struct srd_share_words) <= SRD_SHARE_PAGE, "one page");
 struct srd_share {
     uint8_t *memory;
     int wake_fd;
-    atomic_int broken; /* 0, or why it is over: a negative errno */
+    atomic_int broken; /* 0, or the negative errno that ended the share */
 
-    /* the reading end's own */
+    /* the thread that reads uses these alone */
     _Alignas(64) struct srd_ring_words *in;
     const uint8_t *in_octets;
-    uint64_t in_tail, in_freed; /* read; and what the peer knows of that */
-    uint64_t in_head;           /* the peer's, when it was loaded last */
+    uint64_t in_tail;  /* octets before it are read */
+    uint64_t in_freed; /* the value of in_tail that was published last */
+    uint64_t in_head;  /* the peer's head when it was loaded last */
     bool dozes;
 
-    /* the writing end's own */
+    /* the thread that writes uses these alone */
     _Alignas(64) struct srd_ring_words *out;
     uint8_t *out_octets;
     uint64_t out_head;
-    uint64_t out_tail;    /* the peer's, when it was loaded last */
-    uint64_t out_given;   /* out_head when all memory was given back last */
-    uint64_t out_trimmed; /* the same, when what is not in use was */
+    uint64_t out_tail;    /* the peer's tail when it was loaded last */
+    uint64_t out_given;   /* out_head at the last srd_share_give_back */
+    uint64_t out_trimmed; /* out_head at the last srd_share_trim */
 };
 
 #endif

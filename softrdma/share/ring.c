@@ -3,8 +3,8 @@
  * ring.c - octets through the memory of a share. See share.h.
  *
  * A small message moves three cache lines: the octets, and the writer's position. The reader's position moves once in a
- * quarter of the ring, since the writer needs no more. Positions are published by exchanges: what follows, the look
- * at the word that says whether the other end sleeps, must not come before.
+ * quarter of the ring, since the writer needs no more. Positions are published by exchanges, since the load that
+ * follows, of the word that says whether the other end sleeps, must not come before the store.
  */
 #include "softrdma/share/internal.h"
 
@@ -16,12 +16,13 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-/* After how many octets the reader publishes its position; how many free ones make it wake a sleeping writer. */
+/* The reader publishes its position after FREED_OCTETS, and wakes a sleeping writer when ROOM_OCTETS are free. */
 enum { FREED_OCTETS = SRD_RING_OCTETS / 4, ROOM_OCTETS = SRD_RING_OCTETS / 2 };
 
 /*
- * A thread that looks once more at an armed queue before it waits dozes between that look and the wait's own, some
- * hundred ns: a ring then costs both ends a system call, and wakes a third thread. 24 pauses are 0.6 us on Zen 3.
+ * The number of pauses in which a writer waits for a dozing peer to awake. A thread that looks once more at an armed
+ * queue before it waits dozes between that look and the wait's own look, some hundred ns: to ring then would cost both
+ * ends a system call, and wake a third thread. 24 pauses are 0.6 us on Zen 3.
  */
 enum { PAUSES = 24 };
 
@@ -31,8 +32,8 @@ static int broken(const struct srd_share *share)
 }
 
 /*
- * Breaks the ring up for good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor
- * a bell; with another error the bell fails.
+ * Ends the share for good. -EPROTO: a position of the peer's is impossible; -ENOMEM: the kernel has no page for the
+ * ring, or no memory to ring; another error: the socket fails with it.
  */
 static int break_up(struct srd_share *share, int error)
 {
@@ -51,20 +52,20 @@ static void ring_the_peer(struct srd_share *share)
     if (sent >= 0)
         return;
     switch (errno) {
-    case EAGAIN: return; /* no room: it has not answered what was rung before */
+    case EAGAIN: return; /* the socket is full: the peer has not answered rings from before */
     case EPIPE:
     case ECONNRESET:
-    case ENOTCONN: return; /* it has gone, as TCP will say */
+    case ENOTCONN: return; /* the peer has gone, as TCP will say */
     case ENOBUFS:
     case ENOMEM: break_up(share, -ENOMEM); break;
     default: break_up(share, -errno);
     }
-    shutdown(share->wake_fd, SHUT_RDWR); /* both may sleep, and an end of file needs no memory */
+    shutdown(share->wake_fd, SHUT_RDWR); /* wakes both ends: an end of file needs no memory */
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Loads the writer's position, when all up to the last one is read. Returns false when it is impossible. */
+/* Loads the writer's position, after all octets up to the last one are read. Returns false when it is impossible. */
 static bool look_for_octets(struct srd_share *share)
 {
     uint64_t head = atomic_load_explicit(&share->in->head, memory_order_acquire);
@@ -75,7 +76,7 @@ static bool look_for_octets(struct srd_share *share)
     return true;
 }
 
-/* Octets in one piece. As srd_dma_share. */
+/* Copies octets out of the ring, to one piece of memory. Returns as srd_dma_share. */
 static int take(struct srd_share *share, uint8_t *to, size_t octets)
 {
     size_t at = share->in_tail % SRD_RING_OCTETS;
@@ -90,7 +91,7 @@ static int take(struct srd_share *share, uint8_t *to, size_t octets)
     return error;
 }
 
-/* A hint: the writer may have written more since the last look. A reader that goes to sleep wakes it in any case. */
+/* Whether enough is free to wake the writer, which may have written more since. A reader that dozes wakes it anyway. */
 static bool is_worth_waking(const struct srd_share *share)
 {
     return share->in_head - share->in_tail <= SRD_RING_OCTETS - ROOM_OCTETS;
@@ -134,7 +135,7 @@ ssize_t srd_share_read(struct srd_share *share, const struct iovec *iov, int cou
     return (ssize_t)done;
 }
 
-/* -1, and so 0 in the memory: the kernel does not say. */
+/* Returns 1 plus the number of the processor; 0: the kernel does not say. */
 static uint32_t processor_now(void)
 {
     return (uint32_t)(sched_getcpu() + 1);
@@ -189,7 +190,7 @@ bool srd_share_answer(struct srd_share *share)
     case EAGAIN:
     case EINTR:
     case ENOBUFS:
-    case ENOMEM: return true; /* what was rung stays there */
+    case ENOMEM: return true; /* the rings stay in the socket */
     case ECONNRESET: return false;
     default: break_up(share, -errno); return false; /* nothing would wake this end any more */
     }
@@ -218,7 +219,7 @@ static size_t room(const struct srd_share *share)
     return SRD_RING_OCTETS - (size_t)(share->out_head - share->out_tail);
 }
 
-/* Octets behind those that are put already. As srd_dma_share. */
+/* Copies octets into the ring, behind the first `behind` unpublished ones. Returns as srd_dma_share. */
 static int put(struct srd_share *share, size_t behind, const uint8_t *from, size_t octets)
 {
     size_t at = (share->out_head + behind) % SRD_RING_OCTETS;
@@ -231,7 +232,7 @@ static int put(struct srd_share *share, size_t behind, const uint8_t *from, size
     return error;
 }
 
-/* Whether the peer awakes by itself in the time that a ring would take this end. */
+/* Whether the peer awakes by itself in about the time that it takes this end to ring. */
 static bool awakes(struct srd_share *share)
 {
     for (int i = 0; i < PAUSES; i++) {
@@ -242,7 +243,7 @@ static bool awakes(struct srd_share *share)
     return false;
 }
 
-/* What was stored before is seen by a peer that begins to doze, or this sees that it dozes. */
+/* Rings if the peer dozes. A peer that begins to doze meanwhile sees what this end has stored before. */
 static void wake_dozing(struct srd_share *share)
 {
     if (!atomic_load(&share->out->awake) && !awakes(share) &&
@@ -301,7 +302,7 @@ ssize_t srd_share_write(struct srd_share *share, const struct iovec *iov, int co
         if (!octets)
             continue;
         error = put(share, done, iov[i].iov_base, octets);
-        if (error) /* publish nothing: a message goes as a whole, or fails */
+        if (error) /* publishes nothing: a message is sent as a whole, or fails */
             return error == -ENOMEM ? break_up(share, error) : error;
         done += octets;
         left -= octets;

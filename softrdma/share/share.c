@@ -23,7 +23,7 @@ enum { TRIM_OCTETS = 64 * 1024 };
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-/* Never to be executed: a kernel with vm.memfd_noexec 2 makes no other. Those before 6.3 do not know the flag. */
+/* Makes a file that cannot be executed: vm.memfd_noexec 2 allows no other. Kernels before 6.3 do not know the flag. */
 static int make_file(void)
 {
     const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -32,7 +32,7 @@ static int make_file(void)
     return fd < 0 && errno == EINVAL ? memfd_create("softrdma", flags) : fd;
 }
 
-/* Beyond this limit the kernel does not only refuse, it sends SIGXFSZ, which ends the process. */
+/* Whether RLIMIT_FSIZE allows the size. Beyond it the kernel also sends SIGXFSZ, which ends the process. */
 static bool may_have_the_size(void)
 {
     struct rlimit size;
@@ -62,44 +62,45 @@ int srd_share_make(struct srd_share_offer *offer)
 #endif
 
 /*
- * The page of words is there from the beginning: a store to a page that the kernel cannot make ends the process. The
- * rings' pages come when they are used, and go (ring.c finds where they cannot). Each is a small one, also where the
- * kernel gives shared memory huge ones: fallocate would make such a one, so it is for kernels before 5.14 alone.
+ * Makes the page of words at once, since a store to a page that the kernel cannot make ends the process. The rings'
+ * pages are made when they are used, and given back (ring.c finds where they cannot be made). Each page is a small one,
+ * also where the kernel gives shared memory huge pages: fallocate would make a huge page, so it is for kernels before
+ * 5.14 alone.
  */
 static int make_words(void *memory, int fd)
 {
-    (void)madvise(memory, SRD_SHARE_OCTETS, MADV_NOHUGEPAGE); /* EINVAL: the kernel knows none */
+    (void)madvise(memory, SRD_SHARE_OCTETS, MADV_NOHUGEPAGE); /* EINVAL: it has no huge pages */
     if (!madvise(memory, SRD_SHARE_PAGE, MADV_POPULATE_WRITE))
         return 0;
     return fallocate(fd, 0, 0, SRD_SHARE_PAGE) ? -errno : 0;
 }
 
-/* The seals first: after that the size does not change. */
+/* Checks seals and size; the seals first, since the size cannot change after that. */
 static int check(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
     struct stat stat;
 
     if (seals < 0)
-        return errno == EINVAL ? -EPROTO : -errno; /* EINVAL: it is of another kind */
-    /* Others may be there: F_SEAL_EXEC. */
+        return errno == EINVAL ? -EPROTO : -errno; /* EINVAL: it is no memfd */
+    /* Other seals are allowed: F_SEAL_EXEC. */
     return (seals & (SEALS | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == SEALS && !fstat(fd, &stat) &&
                    stat.st_size == SRD_SHARE_OCTETS
                ? 0
                : -EPROTO;
 }
 
-/* All of the process. */
+/* The number of shares of the process. */
 static atomic_int shares;
 
-/* The part of the control group's memory that the rings may have which this process writes. */
+/* The rings that this process writes may have the GROUP_PART-th part of the control group's memory. */
 enum { GROUP_PART = 8, LOOK_MS = 1000 };
 
 /*
- * How many there may be. Each is a mapping, and a process that has as many of these as the kernel allows
- * (vm.max_map_count, 65530 by default) gets no more memory of any kind: SRD_SHARES_MAX. And each may come to need all
- * of the ring that it writes; a control group that is out of memory then loses a process. Its limit may change: it is
- * read once in LOOK_MS at most.
+ * Returns how many shares the process may have. Each is a mapping, and a process with as many mappings as the kernel
+ * allows (vm.max_map_count, 65530 by default) gets no more memory of any kind: hence SRD_SHARES_MAX. And each may come
+ * to need all of the ring that it writes; a control group that is out of memory then loses a process. The group's limit
+ * may change, so it is read anew, once in LOOK_MS at most.
  */
 static int shares_max(void)
 {
@@ -164,7 +165,7 @@ int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share 
             atomic_fetch_sub(&shares, 1);
     }
     if (error) {
-        srd_close_foreign(offer->memory_fd); /* it may be anything */
+        srd_close_foreign(offer->memory_fd); /* it may be any kind of file */
         srd_close_foreign(offer->wake_fd);
         free(share);
         return error;
@@ -188,7 +189,7 @@ int srd_share_wake_fd(const struct srd_share *share)
     return share->wake_fd;
 }
 
-/* Once: what is refused now is refused for each ring, each time. */
+/* Logs once that the kernel takes no memory back, since it would refuse each ring, each time. */
 static void say_kept(int error)
 {
     static atomic_bool said;
@@ -199,7 +200,10 @@ static void say_kept(int error)
             strerror(error), error == EINVAL ? " (the process locks all its memory)" : "");
 }
 
-/* The whole pages in a piece of a ring: madvise rounds its length up, and pages may be larger than SRD_SHARE_PAGE. */
+/*
+ * Gives back the whole pages of a piece of a ring: madvise rounds its length up, and pages may be larger than
+ * SRD_SHARE_PAGE.
+ */
 static void remove_pages(uint8_t *from, size_t octets)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -211,8 +215,9 @@ static void remove_pages(uint8_t *from, size_t octets)
 }
 
 /*
- * Where the peer has read all, no octet of the ring is published, so all of it is the writer's. The kernel may refuse;
- * then the memory stays. The page of words leaves this process alone: it is the peer's, too, and comes back as it was.
+ * When the peer has read all, no octet of the ring is published, so the writer may give back all of it. The kernel may
+ * refuse; then the memory stays. The page of words is the peer's, too: it leaves this process's page tables, and comes
+ * back with its contents.
  */
 bool srd_share_give_back(struct srd_share *share)
 {
@@ -232,7 +237,7 @@ bool srd_share_give_back(struct srd_share *share)
     return true;
 }
 
-/* The range from the writer's position around to the reader's holds no data; in whole pages. */
+/* Gives back whole pages from the writer's position around to the reader's, where the ring holds no data. */
 void srd_share_trim(struct srd_share *share)
 {
     uint64_t tail = atomic_load_explicit(&share->out->tail, memory_order_acquire);
@@ -244,7 +249,7 @@ void srd_share_trim(struct srd_share *share)
         return;
     share->out_trimmed = share->out_head;
     if (share->out_head - tail > SRD_RING_OCTETS || to <= from)
-        return; /* full; or the tail cannot be, as the next write finds */
+        return; /* the ring is full; or the tail is impossible, as the next write finds */
     first = to - from < SRD_RING_OCTETS - at ? (size_t)(to - from) : SRD_RING_OCTETS - at;
     rest = (size_t)(to - from) - first;
     remove_pages(share->out_octets + at, first);
