@@ -4,8 +4,8 @@
  * memory since: the program has unmapped it, or cut the file behind it. The access then fails, and with it the request,
  * as an access by the kernel does (EFAULT); without a guard it would end the process.
  *
- * The guard is that of util/guard.h, which says what other handlers of the process see. Memory that is mapped and
- * protected has failed, too, unless the program's own handler mends the fault.
+ * The guard is util/guard.h's, which says what other handlers of the process see. An access to memory that is mapped
+ * and protected fails, too, unless the program's own handler mends the fault.
  *
  * Threads: any. An access takes no lock and makes no system call; it may be made with locks held.
  */
@@ -22,11 +22,11 @@
 void srd_dma_guard(void);
 
 /*
- * srd_dma_place - octets (> 0) into the program's memory at to.
- * last_apart: the last octet is stored after all others, with release order
- * srd_dma_fetch - octets from the program's memory at from.
- * srd_dma_fetch_crc - the same, and crc goes on over what was fetched (srd_crc32c_copy).
- * False: some of that memory does not exist. What was there has been copied, or has not.
+ * srd_dma_place - copies octets (> 0) into the program's memory at to.
+ * last_apart: store the last octet after all others, with release order
+ * srd_dma_fetch - copies octets from the program's memory at from.
+ * srd_dma_fetch_crc - copies as srd_dma_fetch does, and continues crc over the copy (srd_crc32c_copy).
+ * False: some of that memory does not exist. A part may have been copied.
  *
  * The program may use the memory at the same time (toolchain/tsan.supp).
  */
@@ -35,16 +35,17 @@ bool srd_dma_fetch(void *to, const void *from, size_t octets);
 bool srd_dma_fetch_crc(void *to, const void *from, size_t octets, uint32_t *crc);
 
 /*
- * srd_dma_share - octets (> 0) between the program's memory and memory that a peer shares.
- * shared  in: to or from: which of the two that is
- * Returns 0; -EFAULT: some of the program's memory does not exist; -ENOMEM: the kernel has no page for what is shared.
+ * srd_dma_share - copies octets (> 0) between the program's memory and memory that a peer shares.
+ * shared  in: to or from, whichever the peer shares
+ * Returns 0; -EFAULT: some of the program's memory does not exist; -ENOMEM: the kernel has no page for the shared
+ * memory.
  */
 int srd_dma_share(void *to, const void *from, size_t octets, const void *shared);
 
-/* srd_dma_atomic - as one step, also to the processor; at is aligned. original out: what was there before. */
+/* srd_dma_atomic - executes an Atomic by an atomic instruction; at is aligned. original out: the value from before. */
 bool srd_dma_atomic(uint64_t *at, const struct srd_atomic *atomic, uint64_t *original);
 
-/* Logs an access by the kernel that failed, as those above log theirs. */
+/* Logs that an access by the kernel failed, as the functions above log their own failures. */
 void srd_dma_gone(const void *at, size_t octets);
 
 #endif

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What the log says of an entry, copied under the table's lock. */
+/* What the log needs of an entry, copied under the table's lock. */
 struct view {
     enum srd_stag_error error;
     struct srd_stag_entry entry;
     bool found, was_there;
-    bool swapped; /* the key is another's with its octets in the other order */
+    bool swapped; /* an entry has the key with its octets in the other order */
 };
 
 static bool was_there_locked(const struct srd_stag_table *table, uint32_t key)
@@ -60,7 +60,7 @@ static const char *kind_of(const struct srd_stag_entry *entry)
     return entry->window ? "window" : entry->max_pages ? "fast region" : "region";
 }
 
-/* The key names nothing that it may. */
+/* Explains SRD_STAG_INVALID: no entry has the key, or the access may not use it. */
 static void explain_invalid(
     const struct view *view, const struct srd_stag_question *question, char *text, size_t size)
 {
@@ -116,7 +116,7 @@ static const struct {
     { IBV_ACCESS_MW_BIND, "window bind" },
 };
 
-/* "local write, remote read"; "nothing". */
+/* Names access rights: "local write, remote read", or "nothing". */
 static void name_rights(int access, char *text, size_t size)
 {
     size_t at = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - protection domains, memory regions, memory windows. What a domain protects is checked in stag.c, by
- * comparing pointers.
+ * memory.c - protection domains, memory regions, memory windows. stag.c checks domains, by comparing pointers.
  *
- * Nothing is pinned: a socket copies. But what is registered has to exist, as it would for hardware; when a program
- * unmaps registered memory, the request that uses it next fails (dma.h). Windows are of type 1, or of 2B; requests
- * bind and invalidate them, see stag.c.
+ * Registration pins no page, since a socket copies. But registered memory has to exist, as for hardware: when a program
+ * unmaps registered memory, the next request that uses it fails (dma.h). Windows are of type 1 or 2B; requests bind and
+ * invalidate them, see stag.c.
  */
 #include "softrdma/memory/memory.h"
 
@@ -23,7 +22,7 @@
 /* --- protection domains ------------------------------------------------------------------------------------------- */
 
 struct srd_pd {
-    struct ibv_pd ibv; /* first */
+    struct ibv_pd ibv; /* must be first */
     atomic_uint users;
 };
 
@@ -75,8 +74,10 @@ void srd_pd_put(struct ibv_pd *pd)
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Up to here the kernel fills the pages and says so at once; larger ranges would cost memory never
- * used. */
+/*
+ * Ranges of up to this size the kernel is asked to populate, which checks them in one call. For a larger range that
+ * could take memory that the program never uses.
+ */
 enum { POPULATE_OCTETS = 1 << 20 };
 
 static int probe_maps(uintptr_t start, uintptr_t end, bool write)
@@ -112,14 +113,14 @@ int srd_probe_memory(const void *addr, size_t length, bool write)
             write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
         return 0;
     if (length <= POPULATE_OCTETS && errno == EFAULT)
-        return EFAULT; /* a mapping without memory behind it: a file that is too short */
+        return EFAULT; /* the mapping has no memory behind it: its file is too short */
     return probe_maps(start, end, write);
 }
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
 struct srd_mr {
-    struct ibv_mr ibv; /* first */
+    struct ibv_mr ibv; /* must be first */
     struct srd_stag_entry *entry;
 };
 
@@ -128,7 +129,7 @@ struct srd_stag_entry *srd_mr_entry(struct ibv_mr *mr)
     return ((struct srd_mr *)mr)->entry;
 }
 
-/* NULL: there is no memory. */
+/* Makes a region with an entry that is in no table yet. NULL: there is no memory. */
 static struct srd_mr *make_region(const struct ibv_pd *pd)
 {
     struct srd_mr *mr = calloc(1, sizeof(*mr));
@@ -150,7 +151,7 @@ static void free_region(struct srd_mr *mr, const struct ibv_pd *pd)
         free(list);
     }
     if (srd_stale(pd->context))
-        free(mr->entry); /* of the parent's, which nobody looks at here */
+        free(mr->entry); /* the parent's entry, which no thread of the child uses */
     else
         srd_stag_give(&srd_device_of(pd->context)->stags, mr->entry);
     free(mr);
@@ -167,7 +168,7 @@ static int check(const void *addr, size_t length, int access)
             LOG_WARN, LOG_MR, "reg_mr: the device does not support access 0x%x", (unsigned)access);
         return EOPNOTSUPP;
     }
-    /* As in verbs: remote write access needs local write access. */
+    /* Verbs require local write access for remote write access. */
     if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
         !(access & IBV_ACCESS_LOCAL_WRITE))
         return EINVAL;
@@ -215,7 +216,7 @@ struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
     return add_region(pd, mr, addr, length, access);
 }
 
-/* Two lists, so that one can be posted while the other is registered. */
+/* Makes two lists, so that one can be posted while the other is registered. */
 static bool make_lists(struct srd_stag_table *table, struct srd_stag_entry *entry)
 {
     struct srd_page_list *lists[2];
@@ -259,16 +260,16 @@ int srd_dereg_mr(struct ibv_mr *ibv)
     if (error)
         return errno = error;
     free_region(mr, pd);
-    srd_pd_put(pd); /* from here on the program may free it */
+    srd_pd_put(pd); /* the program may free the domain after this */
     return 0;
 }
 
 /* --- windows ------------------------------------------------------------------------------------------------------ */
 
 struct srd_mw {
-    struct ibv_mw ibv; /* first */
+    struct ibv_mw ibv; /* must be first */
     struct srd_stag_entry entry;
-    uint8_t step; /* type 1: odd, so that its keys repeat after 256 binds, in an order of its own */
+    uint8_t step; /* type 1: between key octets; odd, so that keys repeat after 256 binds */
 };
 
 struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw)
@@ -314,8 +315,8 @@ int srd_dealloc_mw(struct ibv_mw *ibv)
     struct srd_mw *mw = (struct srd_mw *)ibv;
 
     if (!srd_stale(ibv->context))
-        srd_stag_remove(
-            &srd_device_of(ibv->context)->stags, &mw->entry); /* a window has none bound on it */
+        /* It cannot fail: no window is bound on a window. */
+        srd_stag_remove(&srd_device_of(ibv->context)->stags, &mw->entry);
     srd_pd_put(ibv->pd);
     free(mw);
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stag.c - see stag.h. RFC 5042: names are random and sparse, their key octet changes at each reuse, and no access
- * reaches the memory once a revocation has returned.
+ * stag.c - see stag.h. As RFC 5042 requires, keys are random and sparse, their key octet changes at each reuse, and no
+ * access reaches the memory once a revocation has returned.
  */
 #include "softrdma/memory/table.h"
 
@@ -13,12 +13,15 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* At most a quarter of the 2^24 indices is in use, so a guess fails three times in four and a draw
- * ends soon. */
+/*
+ * MAX_ENTRIES is a quarter of the 2^24 indices: a guessed key mostly names nothing, and a free index is drawn quickly.
+ */
 enum { FIRST_BUCKETS = 256, MAX_BUCKETS = 1 << 20, MAX_ENTRIES = 1 << 22 };
 
-/* pins: accesses in the low bits, revocations that wait for them above, on top whether removal
- * waits for all. */
+/*
+ * The word pins: the low bits count accesses, the bits above revocations that wait for them; the highest says that the
+ * entry is in no table, or that a removal waits for both.
+ */
 #define PIN_COUNT   UINT32_C(0x00FFFFFF)
 #define PIN_REVOKER UINT32_C(0x01000000)
 #define PIN_REMOVER UINT32_C(0x80000000)
@@ -42,7 +45,7 @@ void srd_stag_table_fini(struct srd_stag_table *table)
     table->buckets = NULL;
 }
 
-/* Doubles the buckets; a failure leaves longer chains. */
+/* Doubles the number of buckets; if that fails, chains are longer. */
 static void grow_locked(struct srd_stag_table *table)
 {
     uint32_t old_count = table->mask + 1;
@@ -78,7 +81,10 @@ struct srd_stag_entry *srd_stag_take(struct srd_stag_table *table)
     return entry;
 }
 
-/* All but pins, which a thread that has seen it may add to and take off again, as it finds it in no table; and key. */
+/*
+ * Clears all members but key and pins: a thread that used the entry last may still add a pin, and take it off again
+ * when it finds that the entry is in no table.
+ */
 static void clear(struct srd_stag_entry *entry)
 {
     entry->window = entry->by_domain = entry->valid = entry->used = false;
@@ -110,14 +116,14 @@ int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry)
         uint32_t key;
         if (getrandom(&key, sizeof(key), 0) != sizeof(key))
             break;
-        /* STags 0 and 1 and 0xFFFFFF41 mean something of their own on the wire, see docs/wire.md. */
+        /* STags 0, 1 and 0xFFFFFF41 have special meanings on the wire, see docs/wire.md. */
         if (key >> 8 == 0 || key >> 8 == 0xFFFFFF || srd_stag_find_locked(table, key))
             continue;
         entry->key = key;
         entry->next = *srd_stag_bucket(table, key);
         *srd_stag_bucket(table, key) = entry;
         table->count++;
-        /* From here on it can be pinned; pairs with pin_seen. */
+        /* The entry can be pinned after this store, which pairs with pin_seen. */
         atomic_fetch_and_explicit(&entry->pins, ~PIN_REMOVER, memory_order_release);
         error = 0;
         break;
@@ -134,7 +140,7 @@ static void await_pins(struct srd_stag_entry *entry, uint32_t mask)
         futex_wait(&entry->pins, pins, NULL);
 }
 
-/* Takes off what; afterwards the entry may be gone, only its address is used. */
+/* Takes what off the pins. Another thread may free the entry afterwards, so only its address is used then. */
 static void drop_pin(struct srd_stag_entry *entry, uint32_t what)
 {
     uint32_t left = atomic_fetch_sub_explicit(&entry->pins, what, memory_order_release) - what;
@@ -174,7 +180,10 @@ int srd_stag_remove(struct srd_stag_table *table, struct srd_stag_entry *entry)
     return 0;
 }
 
-/* pd: whose regions count. In place: each message is checked by it, and 22 instructions of a call are saved. */
+/*
+ * pd: the domain whose regions count. It is inlined, since each message is checked by it, and a call would cost 22
+ * instructions.
+ */
 static inline __attribute__((always_inline)) enum srd_stag_error check_locked(
     const struct srd_stag_entry *entry, const struct srd_qp *qp, const struct ibv_pd *pd,
     uint32_t key, uint64_t addr, uint64_t length, int access, bool remote)
@@ -218,9 +227,9 @@ enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr,
 }
 
 /*
- * Pins the region used last, if that is what the key names still. Whoever takes it out of the table sets PIN_REMOVER in
- * the word that the pin is in, then waits for pins: one of the two sees the other. No member that is read here changes
- * before that, but a fast region's.
+ * Pins the region used last, if the key still names it. A thread that removes it from the table sets PIN_REMOVER in the
+ * word of the pin, then waits for pins: so one of the two threads sees the other. No member that is read here changes
+ * before that, except a fast region's, as which the entry may be in use again.
  */
 static inline __attribute__((always_inline)) bool pin_seen(struct srd_stag_entry *seen,
     const struct srd_qp *qp, const struct ibv_pd *pd, uint32_t key, uint64_t addr, uint64_t length,
@@ -235,7 +244,7 @@ static inline __attribute__((always_inline)) bool pin_seen(struct srd_stag_entry
     return false;
 }
 
-/* A local access. */
+/* Pins the region of a local access: the one in *seen, or the one that the table finds, which *seen becomes then. */
 static inline __attribute__((always_inline)) enum srd_stag_error pin_local(struct srd_qp *qp,
     struct srd_stag_entry **seen, const struct ibv_pd *pd, uint32_t key, uint64_t addr,
     uint64_t length, int access, struct srd_stag_entry **entry)
@@ -248,7 +257,7 @@ static inline __attribute__((always_inline)) enum srd_stag_error pin_local(struc
     }
     error = look_up(qp, pd, key, addr, length, access, false, entry);
     if (!error && !(*entry)->max_pages)
-        *seen = *entry; /* a region: a window has no local accesses */
+        *seen = *entry; /* it is a region, since a window has no local accesses */
     return error;
 }
 
@@ -272,7 +281,7 @@ void srd_stag_unpin(struct srd_stag_entry *entry)
     drop_pin(entry, 1);
 }
 
-/* Whether the request is one that can be executed. */
+/* Whether the Bind can be executed. */
 static bool may_bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
 {
@@ -289,7 +298,7 @@ static bool may_bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
         return false;
     if (window->valid && !window->by_domain)
         return false;
-    /* Local writing is no right of a peer's; rdma-core's tests name it. */
+    /* Local write means nothing for a peer, but rdma-core's tests ask for it. */
     if (!(region->access & IBV_ACCESS_MW_BIND) || bind->access & ~(remote | IBV_ACCESS_LOCAL_WRITE))
         return false;
     if ((bind->access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
@@ -299,7 +308,7 @@ static bool may_bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
            bind->addr - region->addr <= region->length - bind->length;
 }
 
-/* Binds a window that nothing is bound to any more. */
+/* Binds a window that is not bound any more. */
 static void bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
 {
@@ -317,7 +326,7 @@ static void bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
     list_add_tail(&table->bound, &window->bound_node);
 }
 
-/* Nobody reaches the window's memory any more. True: by accesses under way, for which the caller waits. */
+/* Unbinds a window. Returns whether accesses are under way, for which the caller has to wait; no new ones begin. */
 static bool take_back_locked(struct srd_stag_entry *window)
 {
     if (window->valid)
@@ -350,7 +359,7 @@ enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *windo
         }
         lock_release(&table->lock);
         await_pins(window, PIN_COUNT);
-        drop_pin(window, PIN_REVOKER); /* from here on it may be deallocated */
+        drop_pin(window, PIN_REVOKER); /* the program may deallocate the window after this */
     }
     lock_release(&table->lock);
     return status;
@@ -394,7 +403,7 @@ struct srd_page_list *srd_stag_list_take(struct srd_stag_table *table, struct sr
     lock_release(&table->lock);
     if (list)
         return list;
-    /* The program has posted more at once than ever before, or a flush freed some. */
+    /* No list is spare: the program has posted more at once than ever before, or a flush freed some lists. */
     list = malloc(sizeof(*list) + entry->max_pages * sizeof(list->pages[0]));
     if (list)
         list->room = entry->max_pages;
@@ -412,7 +421,7 @@ void srd_stag_list_put(
 /* No processor gives programs addresses of more than 56 bits. */
 static const uint64_t HIGHEST_PAGE = (UINT64_C(1) << 56) - SRD_FAST_PAGE_OCTETS;
 
-/* Whether the request makes sense by itself. Also notes whether its pages follow each other. */
+/* Whether the request is valid without a look at the region. Also sets the list's linear. */
 static bool is_well_formed(const struct srd_sqe_fast *fast)
 {
     const int known = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -434,7 +443,7 @@ static bool is_well_formed(const struct srd_sqe_fast *fast)
     return !(odd & (SRD_FAST_PAGE_OCTETS - 1)) && odd <= HIGHEST_PAGE;
 }
 
-/* The region, which no thread accesses any more; NULL: refused. On return the lock is held. */
+/* Returns the region when no thread accesses it any more; NULL: the request is refused. On return the lock is held. */
 static struct srd_stag_entry *find_free_and_lock(
     struct srd_stag_table *table, const struct ibv_pd *pd, uint32_t key)
 {
@@ -446,7 +455,7 @@ static struct srd_stag_entry *find_free_and_lock(
         if (!entry || entry->key != key || !entry->max_pages || entry->pd != pd || entry->valid)
             return NULL;
         if (!(atomic_load_explicit(&entry->pins, memory_order_acquire) & PIN_COUNT))
-            return entry; /* only the holder of a pin takes one without the lock */
+            return entry; /* only a thread with a pin takes another one without the lock */
         atomic_fetch_add_explicit(&entry->pins, PIN_REVOKER, memory_order_relaxed);
         lock_release(&table->lock);
         await_pins(entry, PIN_COUNT);

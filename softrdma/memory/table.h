@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.h - the STag table from inside: for stag.c, and for explain.c, which looks again at what stag.c refused. */
+/* table.h - the inside of the STag table, for stag.c, and for explain.c, which looks again at what stag.c refused. */
 #ifndef SOFTRDMA_MEMORY_TABLE_H
 #define SOFTRDMA_MEMORY_TABLE_H
 
@@ -13,10 +13,10 @@ static inline struct srd_stag_table *srd_stag_table_of(const struct srd_qp *qp)
 
 static inline struct srd_stag_entry **srd_stag_bucket(struct srd_stag_table *table, uint32_t key)
 {
-    return &table->buckets[key >> 8 & table->mask]; /* random already */
+    return &table->buckets[key >> 8 & table->mask]; /* keys are random, so no hash is needed */
 }
 
-/* Finds an entry by its index alone: the octet of the key may be another. NULL: there is none. */
+/* Finds an entry by its index alone; its key octet may differ. NULL: there is none. */
 static inline struct srd_stag_entry *srd_stag_find_locked(
     struct srd_stag_table *table, uint32_t key)
 {
@@ -27,7 +27,7 @@ static inline struct srd_stag_entry *srd_stag_find_locked(
     return entry;
 }
 
-/* The table's lock is held. entry: what was found; NULL: nothing. */
+/* Checks an access to the entry that was found (NULL: none). The table's lock is held. */
 enum srd_stag_error srd_stag_check_locked(const struct srd_stag_entry *entry,
     const struct srd_qp *qp, const struct srd_stag_question *question);
 
