@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crc32c.c - which implementation of CRC-32C is used; the portable one: by table, eight octets at a step. */
+/* crc32c.c - chooses the implementation of CRC-32C; has the portable one, by table, eight octets at a step. */
 #include "softrdma/wire/crc32c_internal.h"
 
 #define POLYNOMIAL 0x82f63b78u /* reflected */
@@ -119,7 +119,7 @@ const struct srd_crc32c_method *srd_crc32c_method(size_t index)
     return index < method_count ? &methods[index] : NULL;
 }
 
-/* Before main, so that the data path needs no check. */
+/* Runs before main, so that the data path needs no check. */
 static __attribute__((constructor)) void crc32c_init(void)
 {
     table_init();

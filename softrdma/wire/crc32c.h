@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /*
- * srd_crc32c - checksum of data, continued from crc.
+ * srd_crc32c - returns the checksum of data, continued from crc.
  * crc      in: 0 to begin, or what an earlier call over the octets in front returned
  * data     in: octets octets
  * Returns  the checksum. Threads  any.
@@ -20,8 +20,8 @@
 uint32_t srd_crc32c(uint32_t crc, const void *data, size_t octets);
 
 /*
- * srd_crc32c_copy - copies data and returns the checksum of the copy, continued from crc. Costs little more than the
- * copy alone. Another thread may change data meanwhile: whatever is copied then, the checksum is right for it.
+ * srd_crc32c_copy - copies data and returns the checksum of the copy, continued from crc. It costs little more than the
+ * copy alone. Another thread may change data meanwhile: the checksum is right for the octets that were copied.
  * to       out: octets octets, which no other thread uses; does not overlap data
  */
 uint32_t srd_crc32c_copy(uint32_t crc, void *to, const void *data, size_t octets);
@@ -34,8 +34,8 @@ struct srd_crc32c_method {
 };
 
 /*
- * srd_crc32c_method - those that this processor can run, the chosen one (the fastest) first; the last needs no special
- * instruction. NULL: there are no more.
+ * srd_crc32c_method - returns an implementation that this processor can run; the chosen one, the fastest, has index 0,
+ * and the last needs no special instruction. NULL: there are no more.
  */
 const struct srd_crc32c_method *srd_crc32c_method(size_t index);
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Unrolls the short loop behind it, so that what the loop indexes is in registers, or known. */
+/* Unrolls the short loop that follows, so that the array elements it uses are in registers, or constants. */
 #if defined(__clang__)
 #define CRC32C_UNROLL _Pragma("unroll")
 #else
@@ -25,7 +25,7 @@ static inline uint64_t srd_load_le64(const uint8_t *p)
     return value;
 }
 
-/* x^n modulo the polynomial, as registers have it: the coefficient of x^31 is bit 0. */
+/* Returns x^n modulo the polynomial, in the bit order of registers: the coefficient of x^31 is bit 0. */
 uint32_t srd_crc32c_power(uint64_t n);
 
 /*
@@ -43,13 +43,13 @@ static inline uint32_t srd_crc32c_shift_over(const struct srd_crc32c_shift *shif
            shift->octet[2][crc >> 16 & 255] ^ shift->octet[3][crc >> 24];
 }
 
-/* copy for a method that has none of its own: by pieces that the first-level cache holds. */
+/* Copies for a method that only sums: by pieces that the first-level cache holds. */
 uint32_t srd_crc32c_copy_by_pieces(uint32_t (*sum)(uint32_t crc, const void *data, size_t octets),
     uint32_t crc, void *to, const void *data, size_t octets);
 
 /*
- * srd_crc32c_native - the methods by instructions of this processor, the fastest first (crc32c_x86.c,
- * crc32c_aarch64.c); called once.
+ * srd_crc32c_native - lists the methods that use instructions of this processor, the fastest first (crc32c_x86.c,
+ * crc32c_aarch64.c). It is called once.
  * methods  out
  * Returns their number, at most SRD_CRC32C_NATIVE.
  */

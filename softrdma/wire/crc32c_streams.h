@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crc32c_streams.h - CRC-32C by a processor's instruction, included by the one file for that processor, which defines:
+ * crc32c_streams.h - CRC-32C by a processor's instruction. The file for that processor includes it, and defines before:
  *   CRC32C_TARGET          the attribute that lets the compiler use the instruction
  *   crc32c_64(crc, value)  the register after eight octets, the first one in the lowest bits
  *   crc32c_8(crc, value)   the register after one octet
@@ -24,7 +24,7 @@ static void streams_init(void)
     srd_crc32c_shift_init(&over_short, SHORT_STREAM);
 }
 
-/* The register after less than what is worth streams. */
+/* Returns the register after octets that are too few for three streams. */
 static inline CRC32C_TARGET uint32_t one_stream(uint32_t start, const uint8_t *p, size_t octets)
 {
     uint64_t crc = start;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crc32c_vectors.h - CRC-32C by VPCLMULQDQ on vectors of one width: crc32c_x86.c includes it once for each width, with
- * these defined, which the end of this file undefines:
+ * crc32c_vectors.h - CRC-32C by VPCLMULQDQ on vectors of one width: crc32c_x86.c includes it once for each width, and
+ * defines these before, which the end of this file undefines:
  *   VECTOR, VECTOR_OCTETS   the type of a vector, its width
  *   VECTORS                 the vectors that advance together: a step takes VECTORS * VECTOR_OCTETS octets
  *   VECTOR_TARGET           the processor's features, for the compiler
@@ -11,8 +11,8 @@
 #define VECTOR_INLINE static inline __attribute__((always_inline, target(VECTOR_TARGET)))
 #define VECTOR_STEP   (VECTORS * VECTOR_OCTETS)
 
-static uint64_t VECTOR_NAME(over_step)[2],
-    VECTOR_NAME(over_vector)[2]; /* of the low half, of the high half */
+/* multipliers that move over one step and over one vector: [0] for the low half, [1] for the high half of a lane */
+static uint64_t VECTOR_NAME(over_step)[2], VECTOR_NAME(over_vector)[2];
 
 static void VECTOR_NAME(vectors_init)(void)
 {
@@ -22,7 +22,7 @@ static void VECTOR_NAME(vectors_init)(void)
     VECTOR_NAME(over_step)[1] = over(VECTOR_STEP);
 }
 
-/* The vector at at, copied if copy. The copy is of what the register has: from may change between two loads. */
+/* Returns the vector at at, and copies it if copy. It copies the register, since from may change between two loads. */
 VECTOR_INLINE VECTOR VECTOR_NAME(take)(uint8_t *to, const uint8_t *from, size_t at, bool copy)
 {
     VECTOR value = VECTOR_LOAD(from + at);
@@ -34,13 +34,13 @@ VECTOR_INLINE VECTOR VECTOR_NAME(take)(uint8_t *to, const uint8_t *from, size_t 
     return value;
 }
 
-/* The lanes of a vector, moved and added to what stands there. */
+/* Moves the lanes of a vector by a multiplier, and returns their sum with the vector that is there. */
 VECTOR_INLINE VECTOR VECTOR_NAME(fold)(VECTOR lanes, VECTOR by, VECTOR there)
 {
     return VECTOR_XOR3(VECTOR_MULTIPLY(lanes, by, 0x00), VECTOR_MULTIPLY(lanes, by, 0x11), there);
 }
 
-/* The register of a vector's lanes. */
+/* Returns the register of a vector's lanes. */
 VECTOR_INLINE uint32_t VECTOR_NAME(reduce)(VECTOR lanes)
 {
     __m128i by = load_pair(lane_over), all = VECTOR_LANE(lanes, 0);
@@ -54,7 +54,7 @@ VECTOR_INLINE uint32_t VECTOR_NAME(reduce)(VECTOR lanes)
         crc32c_64(0, (uint64_t)_mm_cvtsi128_si64(all)), (uint64_t)_mm_extract_epi64(all, 1));
 }
 
-/* The register after all whole vectors that there are (VECTOR_STEP octets at least), copied if copy. */
+/* Returns the register after all whole vectors (at least VECTOR_STEP octets), and copies them if copy. */
 VECTOR_INLINE uint32_t VECTOR_NAME(do_vectors)(
     uint32_t crc, uint8_t *to, const uint8_t *from, size_t octets, bool copy)
 {
@@ -104,7 +104,7 @@ static __attribute__((target(VECTOR_TARGET))) uint32_t VECTOR_NAME(copy)(
     if (whole)
         crc = VECTOR_NAME(do_vectors)(crc, copy, from, octets, true);
     memcpy(copy + whole, from + whole, octets - whole);
-    __asm__ volatile("" ::: "memory"); /* the copy is summed, not what it was made from */
+    __asm__ volatile("" ::: "memory"); /* has the compiler sum the copy, not its source */
     return ~one_stream(crc, copy + whole, octets - whole);
 }
 

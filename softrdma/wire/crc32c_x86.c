@@ -3,10 +3,10 @@
  * crc32c_x86.c - CRC-32C by SSE4.2's crc32 instruction, by it and PCLMULQDQ together, and by VPCLMULQDQ.
  *
  * crc32 and PCLMULQDQ run on different ports of the processor, one a cycle each. So a block is cut into four parts
- * that advance together: three streams of crc32, and one that is folded: multiplied, 128 bits at a time, by the power
- * of x that moves it to where more of the same part stands, and added to that. What is left of the four, each moved to
- * the end of the block by one more multiplication, gives the block's register. While copying, the processor's stores
- * are the bottleneck, and the checksum is nearly free.
+ * that advance together: three streams of crc32, and one that is folded: 128 bits at a time are multiplied by the power
+ * of x that moves them onto later octets of the same part, and are added to those. The registers of the four parts,
+ * each moved to the end of the block by one more multiplication, sum up to the block's register. While copying, the
+ * processor's stores are the bottleneck, and the checksum is nearly free.
  *
  * VPCLMULQDQ multiplies two or four times 128 bits at once (AVX2, AVX-512). Folding alone is faster then: it takes the
  * data in order, as memcpy does, so the processor fetches ahead (crc32c_vectors.h).
@@ -38,20 +38,22 @@ static inline CRC32C_TARGET uint64_t crc32c_8(uint64_t crc, uint8_t value)
 #define FOLD_TARGET __attribute__((target("sse4.2,pclmul")))
 #define FOLD_INLINE static inline __attribute__((always_inline, target("sse4.2,pclmul")))
 
-/* In a step each stream takes STREAM_STEP octets, and the folded part LANES times 16. */
+/* A step takes STREAM_STEP octets of each stream, and LANES times 16 octets of the folded part. */
 enum { STREAM_STEP = 32, LANES = 6, FOLDED_STEP = LANES * 16, LONG_STEPS = 42, SHORT_STEPS = 5 };
 
-/* A block of so many steps: where its parts begin, which stand one behind the other, and their multipliers. */
+/*
+ * The form of a block of a fixed number of steps: the lengths of its parts, which follow each other, and multipliers.
+ */
 struct block {
     size_t stream, folded, octets;
-    uint64_t over[3]; /* from the end of each stream to that of the block */
+    uint64_t over[3]; /* they move the register of each stream to the end of the block */
 };
 
 static struct block long_block, short_block;
-static uint64_t lane_over[2],
-    step_over[2]; /* over one lane, over one step; of the low half, of the high half */
+/* multipliers that move over one lane and over one step: [0] for the low half, [1] for the high half of a lane */
+static uint64_t lane_over[2], step_over[2];
 
-/* The multiplier that moves over so many octets. */
+/* Returns the multiplier that moves over a number of octets. */
 static uint64_t over(size_t octets)
 {
     return srd_crc32c_power(8 * (uint64_t)octets - 33);
@@ -82,7 +84,7 @@ FOLD_INLINE __m128i load_pair(const uint64_t pair[2])
     return _mm_loadu_si128((const __m128i *)(const void *)pair);
 }
 
-/* The 16 octets at at, copied if copy. The copy is of what the register has: from may change between two loads. */
+/* Returns the 16 octets at at, and copies them if copy. It copies the register: from may change between two loads. */
 FOLD_INLINE __m128i take(uint8_t *to, const uint8_t *from, size_t at, bool copy)
 {
     __m128i value = _mm_loadu_si128((const __m128i *)(const void *)(from + at));
@@ -106,7 +108,7 @@ FOLD_INLINE __m128i product(uint64_t crc, uint64_t by)
         _mm_cvtsi64_si128((long long)crc), _mm_cvtsi64_si128((long long)by), 0);
 }
 
-/* The register of the folded part alone. */
+/* Returns the register of the folded part alone. */
 FOLD_INLINE uint32_t reduce(const __m128i lane[LANES])
 {
     __m128i by = load_pair(lane_over), all = lane[0];
@@ -118,7 +120,7 @@ FOLD_INLINE uint32_t reduce(const __m128i lane[LANES])
         crc32c_64(0, (uint64_t)_mm_cvtsi128_si64(all)), (uint64_t)_mm_extract_epi64(all, 1));
 }
 
-/* One block; to: where it is copied, if copy. steps and copy are known to the compiler. */
+/* Takes one block, and copies it to to if copy. The compiler knows steps and copy. */
 FOLD_INLINE uint32_t do_block(uint32_t crc, uint8_t *to, const uint8_t *from,
     const struct block *block, size_t steps, bool copy)
 {
@@ -141,7 +143,7 @@ FOLD_INLINE uint32_t do_block(uint32_t crc, uint8_t *to, const uint8_t *from,
                 take(to, from, at + stream * i + 16, true);
             }
             p = to + at;
-            __asm__ volatile("" ::: "memory"); /* the copy is summed, not what it was made from */
+            __asm__ volatile("" ::: "memory"); /* has the compiler sum the copy, not its source */
         }
         CRC32C_UNROLL
         for (size_t i = 0; i < STREAM_STEP; i += 8) {

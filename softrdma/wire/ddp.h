@@ -19,7 +19,7 @@ enum srd_opcode {
     SRD_OP_SEND_SE = 5,
     SRD_OP_SEND_SE_INV = 6,
     SRD_OP_TERMINATE = 7,
-    /* RFC 7306: between softrdma ends only */
+    /* RFC 7306's, which only softrdma ends exchange */
     SRD_OP_IMMEDIATE = 8,
     SRD_OP_IMMEDIATE_SE = 9,
     SRD_OP_ATOMIC_REQUEST = 10,
@@ -43,23 +43,23 @@ enum {
     SRD_ATOMIC_REQUEST_OCTETS = 52,
     SRD_ATOMIC_RESPONSE_OCTETS = 12,
     SRD_FPDU_MAX = 65544,
-    SRD_DDP_LAST = 0x40, /* in the first octet of a segment */
+    SRD_DDP_LAST = 0x40, /* a flag in the first octet of a segment */
 };
 
 /*
  * Between softrdma ends an acknowledgement is a zero-length RDMA Write to this STag, which no table ever hands out; its
- * tagged offset is the count of completed messages. Own zero-length Writes therefore go to STag 0.
+ * tagged offset is the count of completed messages. A program's zero-length Writes therefore go to STag 0.
  */
 #define SRD_ACK_STAG 0xffffff41u
 
 /*
- * Between softrdma ends, in the opcode of a Send: a reserved bit of the second octet, which other receivers do not look
- * at. The Send has immediate data, in the field of the Invalidate STag.
+ * A flag in a Send's opcode between softrdma ends: the Send has immediate data, in the field of the Invalidate STag. It
+ * is a reserved bit of the second octet, which other receivers ignore.
  */
 enum { SRD_SEND_IMMEDIATE = 0x20 };
 
 /*
- * What is wrong with an incoming segment, as a Terminate says it: layer << 12 | type << 8 | code, or SRD_FAULT_NONE.
+ * The error of an incoming segment, as a Terminate says it: layer << 12 | type << 8 | code, or SRD_FAULT_NONE.
  * (0 is a fault: RDMAP, local catastrophic.)
  */
 typedef int srd_fault;
@@ -111,18 +111,19 @@ struct srd_read_request {
     uint64_t source_to;
 };
 
-/* What an Atomic Request asks for (RFC 7306 section 5.1). */
+/* The operation of an Atomic Request (RFC 7306 section 5.1). */
 enum srd_atomic_operation { SRD_ATOMIC_FETCH_ADD = 0, SRD_ATOMIC_CMP_SWAP = 2 };
 
 struct srd_atomic {
-    uint8_t operation; /* enum srd_atomic_operation, or any other of 4 bits */
-    /* FetchAdd: what is added, and the highest bit of each field. CmpSwap: what is stored, and in which bits. */
+    uint8_t operation; /* enum srd_atomic_operation, or any other value of 4 bits */
+    /* FetchAdd: the addend, and the highest bit of each field. CmpSwap: the new value, and the bits to store. */
     uint64_t data, mask;
-    uint64_t compare, compare_mask; /* CmpSwap: which bits have to be equal */
+    /* CmpSwap: the value to compare, and the bits that have to be equal */
+    uint64_t compare, compare_mask;
 };
 
 struct srd_atomic_request {
-    uint32_t identifier; /* comes back in the response */
+    uint32_t identifier; /* the response returns it */
     uint32_t stag;
     uint64_t to;
     struct srd_atomic atomic;
@@ -130,7 +131,7 @@ struct srd_atomic_request {
 
 struct srd_atomic_response {
     uint32_t identifier;
-    uint64_t original; /* what was there before */
+    uint64_t original; /* the value from before */
 };
 
 static inline uint32_t srd_segment_octets(bool tagged)
@@ -138,13 +139,13 @@ static inline uint32_t srd_segment_octets(bool tagged)
     return tagged ? SRD_DDP_TAGGED_OCTETS : SRD_DDP_UNTAGGED_OCTETS;
 }
 
-/* Pad after a ULPDU of so many octets. */
+/* Returns the octets of pad behind a ULPDU. */
 static inline uint32_t srd_fpdu_pad(uint32_t ulpdu_octets)
 {
     return -(ulpdu_octets + SRD_FPDU_LENGTH_OCTETS) & 3;
 }
 
-/* Length field, ULPDU, pad and CRC. */
+/* Returns the octets of an FPDU: length field, ULPDU, pad and CRC. */
 static inline uint32_t srd_fpdu_octets(uint32_t ulpdu_octets)
 {
     return SRD_FPDU_LENGTH_OCTETS + ulpdu_octets + srd_fpdu_pad(ulpdu_octets) + SRD_FPDU_CRC_OCTETS;
@@ -160,26 +161,26 @@ uint32_t srd_fpdu_begin(uint8_t *out, const struct srd_segment *segment, uint32_
 void srd_read_request_encode(uint8_t *out, const struct srd_read_request *request);
 void srd_read_request_decode(struct srd_read_request *request, const uint8_t *in);
 
-/* The headers of RFC 7306: 52 and 12 octets. */
+/* Write and read the headers of RFC 7306: 52 and 12 octets. */
 void srd_atomic_request_encode(uint8_t *out, const struct srd_atomic_request *request);
 void srd_atomic_request_decode(struct srd_atomic_request *request, const uint8_t *in);
 void srd_atomic_response_encode(uint8_t *out, const struct srd_atomic_response *response);
 void srd_atomic_response_decode(struct srd_atomic_response *response, const uint8_t *in);
 
-/* What an Atomic stores where value was (RFC 7306 section 5.1). */
+/* Returns what an Atomic stores in place of value (RFC 7306 section 5.1). */
 uint64_t srd_atomic_result(const struct srd_atomic *atomic, uint64_t value);
 
 /*
- * srd_control_check - what the first two octets of a ULPDU and its length tell: long enough for its header, versions,
- * opcode (of RFC 5040). Needs two octets, none if ulpdu_octets < 2.
- * srd_is_extension - whether a ULPDU in whose opcode alone that found a fault is one of RFC 7306.
+ * srd_control_check - checks the length of a ULPDU and its first two octets: it is long enough for its header;
+ * versions; an opcode of RFC 5040. It reads two octets, none if ulpdu_octets < 2. srd_is_extension - whether a ULPDU
+ * whose opcode alone srd_control_check refused has an opcode of RFC 7306.
  */
 srd_fault srd_control_check(const uint8_t *ulpdu, uint32_t ulpdu_octets);
 bool srd_is_extension(const uint8_t *ulpdu);
 
 /*
- * srd_segment_decode - read the header of a ULPDU that passed these checks; the whole header must be there.
- * Returns SRD_FAULT_QN when the queue is not the opcode's.
+ * srd_segment_decode - reads the header of a ULPDU that passed these checks; the whole header must be there.
+ * Returns SRD_FAULT_NONE; SRD_FAULT_QN when the queue is not the opcode's.
  */
 srd_fault srd_segment_decode(struct srd_segment *segment, const uint8_t *ulpdu);
 

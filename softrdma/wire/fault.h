@@ -10,14 +10,14 @@
 struct srd_fault_row {
     srd_fault fault;
     const char *name;  /* "LAYER, TYPE: CODE", each as its RFC calls it */
-    const char *cause; /* the usual one, said of the end that sends the Terminate */
+    const char *cause; /* the usual cause, from the view of the end that sends the Terminate */
 };
 
 /* Ordered by fault; ended by a row with SRD_FAULT_NONE. */
 extern const struct srd_fault_row srd_fault_rows[];
 
 /*
- * srd_fault_row - what is known of an error; never NULL: of one that no RFC has, a row that says so.
+ * srd_fault_row - returns the row of an error; for an error that no RFC has, a row that says so. Never NULL.
  * Threads: any.
  */
 const struct srd_fault_row *srd_fault_row(srd_fault fault);

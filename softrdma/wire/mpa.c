@@ -27,7 +27,7 @@ static void enhanced_decode(struct srd_mpa_frame *frame, const uint8_t *word)
     frame->peer_to_peer = first & WORD_A;
     frame->ird = first & WORD_DEPTH;
     frame->ord = second & WORD_DEPTH;
-    if (frame->peer_to_peer) /* without A the rest means nothing */
+    if (frame->peer_to_peer) /* the other flags mean nothing without A */
         frame->rtr = (uint8_t)((first & WORD_B ? SRD_MPA_RTR_SEND : 0) |
                                (second & WORD_C ? SRD_MPA_RTR_WRITE : 0) |
                                (second & WORD_D ? SRD_MPA_RTR_READ : 0));
@@ -52,7 +52,7 @@ int srd_mpa_decode(struct srd_mpa_frame *frame, bool reply, const uint8_t *octet
     frame->reject = reply && octets[16] & FLAG_R;
     frame->reserved = octets[16] & FLAG_RESERVED;
     frame->revision = octets[17];
-    /* In a revision 1 frame S is one of the reserved bits. */
+    /* S is a reserved bit in a frame of revision 1. */
     frame->enhanced = frame->revision >= 2 && octets[16] & FLAG_S;
     if (frame->enhanced && private_octets < SRD_MPA_ENHANCED_OCTETS)
         return -EPROTO;
@@ -104,15 +104,14 @@ void srd_mpa_request(
         request->reserved = SRD_MPA_SOFT_REQUEST | (local->shared ? SRD_MPA_SOFT_SHARED : 0);
     if (revision < 2)
         return;
-    /* Always peer to peer: the passive program may speak first, and "established" means something
-     * to it. */
+    /* It always asks for peer to peer: the passive program may send first, and waits for ESTABLISHED. */
     request->enhanced = request->peer_to_peer = true;
     request->rtr = SRD_MPA_RTR_WRITE | SRD_MPA_RTR_READ;
     request->ird = min16(local->ird, SRD_MPA_READS_MAX);
     request->ord = min16(local->ord, SRD_MPA_READS_MAX);
 }
 
-/* What every Reply has: the form of the Request, revision 2 at most. */
+/* Fills what every Reply has: the form of the Request, revision 2 at most. */
 static void reply_begin(struct srd_mpa_frame *reply, const struct srd_mpa_frame *request)
 {
     memset(reply, 0, sizeof(*reply));
@@ -134,7 +133,8 @@ void srd_mpa_refuse(const struct srd_mpa_frame *request, const struct srd_mpa_lo
 }
 
 /*
- * Revision 1 has no word for it, but two softrdma ends have one there, too: or Accept would end with the first message.
+ * Revision 1 has no word for an RTR, but two softrdma ends send one there, too: without it Accept would not end before
+ * the first message.
  */
 static void soft_rtr(struct srd_stream_params *params)
 {
@@ -170,7 +170,7 @@ enum srd_mpa_verdict srd_mpa_accept(const struct srd_mpa_frame *request,
         uint8_t fits = request->rtr & (SRD_MPA_RTR_WRITE | SRD_MPA_RTR_READ);
 
         reply->peer_to_peer = true;
-        /* Nothing fits: name one we take all the same, the initiator then says 2/0/07. */
+        /* If nothing fits, the Reply names a kind that this end takes, and the initiator sends a Terminate 2/0/07. */
         reply->rtr = fits == SRD_MPA_RTR_READ ? SRD_MPA_RTR_READ : SRD_MPA_RTR_WRITE;
         params->rtr = reply->rtr;
         params->rtr_expected = true;
@@ -184,7 +184,7 @@ enum srd_mpa_verdict srd_mpa_accept(const struct srd_mpa_frame *request,
     return SRD_MPA_AGREED;
 }
 
-/* RFC 6581 section 9: the initiator's side of read limits and RTR. */
+/* Concludes read limits and RTR on the initiator's side (RFC 6581 section 9). */
 static enum srd_mpa_verdict conclude_enhanced(const struct srd_mpa_frame *reply,
     const struct srd_mpa_frame *request, const struct srd_mpa_local *local,
     struct srd_stream_params *params)
@@ -198,7 +198,7 @@ static enum srd_mpa_verdict conclude_enhanced(const struct srd_mpa_frame *reply,
     }
     if (!request->peer_to_peer)
         return SRD_MPA_AGREED;
-    if (!reply->peer_to_peer) /* the responder keeps to client-server: we just send first */
+    if (!reply->peer_to_peer) /* the responder wants client-server: the initiator sends first */
         return SRD_MPA_AGREED;
     if (reply->rtr & request->rtr & SRD_MPA_RTR_WRITE)
         params->rtr = SRD_MPA_RTR_WRITE;
@@ -207,7 +207,7 @@ static enum srd_mpa_verdict conclude_enhanced(const struct srd_mpa_frame *reply,
     else
         return SRD_MPA_NO_RTR;
     if (params->rtr == SRD_MPA_RTR_READ && !params->ord)
-        params->ord = 1; /* the responder raised its depth for this one */
+        params->ord = 1; /* the responder raised its depth for the RTR */
     return SRD_MPA_AGREED;
 }
 

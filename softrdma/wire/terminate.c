@@ -23,7 +23,7 @@ static unsigned code_of(srd_fault fault)
     return (unsigned)fault & 255;
 }
 
-/* RFC 5040 figure 9: which errors return the offending header. Never where that could not be parsed. */
+/* Whether a Terminate returns the offending header (RFC 5040 figure 9): not for an error that prevents parsing it. */
 static bool returns_segment(srd_fault fault)
 {
     switch (fault) {
@@ -77,7 +77,7 @@ uint32_t srd_terminate_build(srd_fault fault, const uint8_t *ulpdu, uint32_t ulp
     return total + SRD_FPDU_CRC_OCTETS;
 }
 
-/* Without flags the control word does not say which form it has; the values that occur do, mostly. */
+/* Whether a control word without flags has siw's form. It does not say so itself, but most values occur in one form. */
 static bool bare_is_siw(uint8_t first, uint8_t code, bool flowed)
 {
     switch (first) {
@@ -111,7 +111,7 @@ bool srd_terminate_decode(
         terminate->has_length = m;
         at += 2;
     }
-    /* The T bit of the returned header says how long it is; everything is bounded by what arrived. */
+    /* The T bit of the returned header says how long it is; no more is read than has arrived. */
     if (d && octets > at && octets >= at + srd_segment_octets(in[at] & 0x80)) {
         srd_segment_decode(&terminate->segment, in + at);
         terminate->has_segment = true;
@@ -135,7 +135,7 @@ enum srd_terminate_class srd_terminate_classify(const struct srd_terminate *term
     case 0x01: return code_of(fault) == 0x09 ? SRD_CLASS_INVALIDATE : SRD_CLASS_ACCESS;
     case 0x02:
         switch (code_of(fault)) {
-        case 0x00: return SRD_CLASS_ACCESS; /* not in the RFC, but some hardware says so */
+        case 0x00: return SRD_CLASS_ACCESS; /* not in the RFC, but some hardware sends it */
         case 0x07: return about_read ? SRD_CLASS_TOO_MANY_READS : SRD_CLASS_PEER;
         case 0x08: return SRD_CLASS_PEER;
         case 0x09: return SRD_CLASS_INVALIDATE;

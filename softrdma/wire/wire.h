@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.h - integers as they stand on the wire: big endian, unaligned, octet by octet. */
+/* wire.h - reads and writes integers in wire format: big endian, unaligned. */
 #ifndef SOFTRDMA_WIRE_WIRE_H
 #define SOFTRDMA_WIRE_WIRE_H
 
