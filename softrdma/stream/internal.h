@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx_response.c,
- * tx_extension.c, tx_fpdu.c, tx.c (sending); rx_segment.c, rx_sink.c, rx_message.c, rx_extension.c, rx.c (receiving);
- * tell.c (the log).
+ * internal.h - the functions that the files of the protocol engine call of each other: stream.c; tx_message.c,
+ * tx_response.c, tx_extension.c, tx_fpdu.c, tx.c (sending); rx_segment.c, rx_sink.c, rx_message.c, rx_extension.c, rx.c
+ * (receiving); tell.c (the log).
  */
 #ifndef SOFTRDMA_STREAM_INTERNAL_H
 #define SOFTRDMA_STREAM_INTERNAL_H
@@ -15,14 +15,14 @@
 
 struct srd_end;
 
-enum { SRD_TX_COPY_OCTETS = 1024 }; /* payloads up to this are copied behind their header */
+enum { SRD_TX_COPY_OCTETS = 1024 }; /* payloads of up to this size are copied behind their header */
 
 static inline enum srd_stream_phase srd_phase(struct srd_stream *stream)
 {
     return (enum srd_stream_phase)atomic_load_explicit(&stream->phase, memory_order_acquire);
 }
 
-/* A now_ms as a time. */
+/* Returns the time that a now_ms means. */
 static inline uint64_t srd_stream_ms(uint64_t now_ms)
 {
     return now_ms == SRD_STREAM_NOW ? clock_now_ms() : now_ms;
@@ -34,7 +34,7 @@ static inline uint32_t srd_ring_used(struct srd_read_ring *ring)
            atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
-/* The front of a ring, for the side that empties it; NULL when empty. */
+/* Returns the front of a ring, for the side that empties it; NULL when it is empty. */
 static inline struct srd_read_in *srd_read_in_front(struct srd_stream *stream)
 {
     if (!srd_ring_used(&stream->in))
@@ -51,7 +51,7 @@ static inline struct srd_read_out *srd_read_out_front(struct srd_stream *stream)
                               stream->out.mask];
 }
 
-/* The next free place, for the side that fills the ring; the caller has checked that there is one. */
+/* Returns the next free place, for the side that fills the ring; the caller has checked that there is one. */
 static inline struct srd_read_in *srd_read_in_free(struct srd_stream *stream)
 {
     return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) &
@@ -76,7 +76,10 @@ static inline void srd_ring_pop(struct srd_read_ring *ring)
         memory_order_release);
 }
 
-/* What the memory of a Read or Atomic of ours has to allow; strict: as on iWARP devices, whose peers write it. */
+/*
+ * Returns the rights that the sink of a Read or Atomic of ours needs; strict: those of iWARP devices, whose peers
+ * write.
+ */
 static inline int srd_sink_access(struct srd_qp *qp, const struct srd_sqe *sqe)
 {
     bool strict = sqe->kind == SRD_SQE_READ && srd_device_of(qp->qp.context)->strict;
@@ -84,7 +87,7 @@ static inline int srd_sink_access(struct srd_qp *qp, const struct srd_sqe *sqe)
     return IBV_ACCESS_LOCAL_WRITE | (strict ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* Everything posted before the disconnect is complete. */
+/* Whether the program has disconnected, and all requests posted before that are complete. */
 static inline bool srd_stream_drained(struct srd_qp *qp)
 {
     return atomic_load_explicit(&qp->stream.closing, memory_order_acquire) &&
@@ -94,19 +97,20 @@ static inline bool srd_stream_drained(struct srd_qp *qp)
 /* stream.c */
 
 /*
- * srd_stream_retire - complete what is done. complete: Sends and Writes known to be complete by now (0: no news).
+ * srd_stream_retire - completes the requests that are done. complete: how many Sends and Writes are known to be
+ * complete by now (0: not known).
  * Returns SRD_STREAM_TX when requests wait to be sent, SRD_STREAM_SETTLE when the stream has to end now.
  */
 unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete);
 
-/* The batch ends with an FPDU now. */
+/* Ends an FPDU at the end of the batch. */
 static inline void srd_tx_border(struct srd_tx *tx)
 {
     tx->fpdu_completes[tx->n_fpdus] = false;
     tx->fpdu_end[tx->n_fpdus++] = tx->octets;
 }
 
-/* A request is built in part. */
+/* Whether a request is built in part. */
 static inline bool srd_tx_in_request(const struct srd_tx *tx)
 {
     return tx->source == SRD_TX_REQUEST || tx->source == SRD_TX_IMMEDIATE;
@@ -114,60 +118,60 @@ static inline bool srd_tx_in_request(const struct srd_tx *tx)
 
 /* tx_message.c; LOCK_SRD_TX held */
 
-/* Fills the batch from what waits. Actions are or-ed in. */
+/* Fills the batch with acknowledgements, requests and responses that wait. Actions are or-ed in. */
 void srd_tx_build(struct srd_qp *qp, unsigned *actions);
-/* The request that a Terminate is about; false: none of ours. */
+/* Finds the request that a Terminate is about; false: it is about none of ours. */
 bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
 
 /*
- * The memory of a request that is built or in progress is gone: it fails when all in front of it are complete.
+ * Fails a request, built or in progress, whose memory is gone; it ends the stream when all in front of it are complete.
  * Returns actions.
  */
 unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count);
 
 /* tx.c; LOCK_SRD_TX held */
 
-/* The end: what was built and not sent is cut behind the FPDU in progress and copied, then the Terminate is queued. */
+/* Ends sending: cuts the batch behind the FPDU in progress, copies the rest of that, and queues the Terminate. */
 void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end);
-/* Nothing is left to be sent. */
+/* Whether nothing is left to be sent. */
 bool srd_tx_idle(struct srd_stream *stream);
 
-/* How a stream ends. */
+/* The cause of a stream's end, and what the end does. */
 struct srd_end {
-    srd_fault fault;      /* Terminate to send; SRD_FAULT_NONE for none */
+    srd_fault fault;      /* the Terminate to send; SRD_FAULT_NONE: none */
     const uint8_t *ulpdu; /* the offending segment, or NULL */
     uint32_t ulpdu_octets;
-    bool has_culprit; /* a request of ours it belongs to */
+    bool has_culprit; /* the end is about a request of ours */
     uint32_t culprit; /* its count in the send queue */
     enum ibv_wc_status status;
     uint32_t vendor_err;
-    enum ibv_wc_status receive_status; /* of the receive in progress; 0 (success) means flushed */
-    enum ibv_event_type event;         /* to raise; 0 (CQ_ERR) means none */
-    bool keep_responses;               /* what the peer read before is still answered */
-    bool keep_built;                   /* as far as it is built already */
-    bool reset;                        /* the socket is dead */
+    enum ibv_wc_status receive_status; /* status of the receive in progress; 0 (success): flushed */
+    enum ibv_event_type event;         /* the event to raise; 0 (CQ_ERR): none */
+    bool keep_responses;               /* the peer's Reads from before are still answered */
+    bool keep_built;                   /* the FPDUs that are built already are still sent */
+    bool reset;                        /* the socket cannot be used any more */
     bool quiet;                        /* nothing is flushed: the queue pair stays as it is */
 };
 
 /* tell.c; LOCK_SRD_RX held */
 
-/* The log's line about an end that sends a Terminate; before the queues are flushed. */
+/* Logs an end that sends a Terminate; called before the queues are flushed. */
 void srd_tell_fault(struct srd_qp *qp, const struct srd_end *end);
-/* About a Terminate that came. end: what it means to our requests, which are not flushed yet. */
+/* Logs a Terminate of the peer's. end: what it means for our requests, which are not flushed yet. */
 void srd_tell_terminate(
     struct srd_qp *qp, const struct srd_terminate *terminate, const struct srd_end *end);
 
 /* stream.c; LOCK_SRD_RX held; also srd_stream_rx_end (stream.h) */
 
 /*
- * srd_stream_fail - the end of the connection, whatever the cause: stops the send side at an FPDU border, flushes both
- * queues, queues the Terminate. LOCK_SRD_RX held. The first end wins; later ones return 0.
+ * srd_stream_fail - ends the connection, whatever the cause: stops the send side at an FPDU border, flushes both
+ * queues, queues the Terminate. LOCK_SRD_RX is held. The first end counts; later ones return 0.
  */
 unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms);
 
-/* Acts on what made SRD_STREAM_SETTLE. */
+/* Ends the stream for the error, or the completed disconnect, that made SRD_STREAM_SETTLE. Returns actions. */
 unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
-/* Drops what is held; the queue pair waits for no Receive any more. */
+/* Drops held messages; the queue pair waits for no Receive any more. */
 void srd_rx_hold_end(struct srd_qp *qp);
 
 /* rx_segment.c; LOCK_SRD_RX held */
@@ -175,25 +179,25 @@ void srd_rx_hold_end(struct srd_qp *qp);
 enum srd_rx_result { SRD_RX_DONE, SRD_RX_HOLD, SRD_RX_FAILED };
 
 /*
- * srd_rx_segment_begin - checks of RFC 5041 section 7 and RFC 5040 section 7 on a segment, and where its payload goes
- * (rx->sink). SRD_RX_HOLD: no receive is posted, nothing has changed. SRD_RX_FAILED: the stream has ended.
+ * srd_rx_segment_begin - checks a segment (RFC 5041 section 7, RFC 5040 section 7), and finds where its payload goes
+ * (rx->sink). SRD_RX_HOLD: no receive is posted, and nothing has changed. SRD_RX_FAILED: the stream has ended.
  */
 enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
-/* All is placed: count, deliver. */
+/* Counts a segment whose payload is placed, and delivers the message that it ends. */
 enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions);
-/* The three in one for a segment that is there completely and is a Send's by its opcode: the usual small message. */
+/* Begins, places and ends a complete segment with a Send's opcode: the usual small message. */
 enum srd_rx_result srd_rx_send_whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
     uint64_t now_ms, unsigned *actions);
 
 /* rx_sink.c; LOCK_SRD_RX held */
 
-/* Places octets of the payload in order. */
+/* Places the next octets of the payload. */
 enum srd_rx_result srd_rx_segment_place(
     struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *actions);
 
 /*
- * srd_rx_sink - memory for [offset, offset + octets) of the payload in progress, pinned.
+ * srd_rx_sink - finds the memory for [offset, offset + octets) of the payload in progress, and pins it.
  * Returns the number of pieces (as many as fit in max), or -1 with *error.
  */
 struct srd_piece {
@@ -204,7 +208,7 @@ struct srd_piece {
 int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
     int max, enum srd_stag_error *error);
 
-/* Pins octets of one entry of a scatter list, of a Receive or of a request of ours, from position in it on. */
+/* Pins octets from position on of an entry of a scatter list, which is a Receive's or a request's of ours. */
 static inline enum srd_stag_error srd_rx_pin_entry(struct srd_qp *qp, const struct ibv_sge *sge,
     uint64_t position, uint64_t octets, bool receive, struct srd_stag_entry **entry)
 {
@@ -216,7 +220,7 @@ static inline enum srd_stag_error srd_rx_pin_entry(struct srd_qp *qp, const stru
 }
 
 /*
- * Ends the stream because the place of a payload is gone or was never good: the peer named it, or a request of ours.
+ * Ends the stream because the place of a payload is gone or was never valid: the peer named it, or a request of ours.
  */
 enum srd_rx_result srd_rx_sink_failed(
     struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *actions);
@@ -225,7 +229,7 @@ enum srd_rx_result srd_rx_sink_failed(
 enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 
-/* The segment in progress is wrong. */
+/* Ends the stream for a fault in the segment in progress. */
 static inline enum srd_rx_result srd_rx_fault_here(
     struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *actions)
 {
@@ -234,41 +238,41 @@ static inline enum srd_rx_result srd_rx_fault_here(
     return srd_rx_fault(qp, fault, rx->ulpdu, rx->ulpdu_octets, now_ms, actions);
 }
 
-/* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
+/* Notes the peer's first valid FPDU, which lets a responder send (RFC 5044 section 7.1.3). */
 void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *actions);
 
-/* A message of the peer's is complete: one more to be acknowledged. */
+/* Counts a complete message of the peer's, which has to be acknowledged. */
 void srd_rx_count_message(struct srd_qp *qp, unsigned *actions);
-/* The oldest Read or Atomic of ours has its response. */
+/* Completes the oldest Read or Atomic of ours, which has its response. */
 void srd_rx_read_over(struct srd_qp *qp, unsigned *actions);
 
 /* rx_extension.c; LOCK_SRD_RX held */
 
-/* A whole message of RFC 7306. SRD_RX_HOLD: it takes a Receive, none is posted, and nothing has changed. */
+/* Takes a whole message of RFC 7306. SRD_RX_HOLD: it needs a Receive, none is posted, and nothing has changed. */
 enum srd_rx_result srd_rx_extension(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
     uint64_t now_ms, unsigned *actions);
 
 /* rx_message.c; LOCK_SRD_RX held */
 
-/* A segment that is there completely: begin, place and end in one, and all that carries no data. */
+/* Takes a complete segment: begins, places and ends it; or does what a message without data asks for. */
 enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 
-/* Messages that wait for a receive, and everything behind them. */
+/* The hold: messages that wait for a receive, and everything behind them. */
 
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
-/* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
+/* Takes a complete segment while messages wait: acts on it if it need not wait, else keeps it. SRD_RX_HOLD: no room. */
 enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 /*
- * Receives were posted: acts on what is held. SRD_RX_HOLD: up to one that still waits. SRD_RX_DONE: all, nothing is
- * held.
+ * Acts on held messages after receives were posted. SRD_RX_HOLD: a message still waits. SRD_RX_DONE: none is held any
+ * more.
  */
 enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *actions);
 
 /* stream.c: any lock */
 
-/* Faults for a refused look-up: of a tagged sink, of a Read Request's source, of an Invalidate STag. */
+/* Return the fault of a refused look-up: of a tagged sink, of a Read Request's source, of an Invalidate STag. */
 srd_fault srd_fault_of_sink(enum srd_stag_error error);
 srd_fault srd_fault_of_source(enum srd_stag_error error);
 srd_fault srd_fault_of_invalidate(enum srd_stag_error error);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx.c - the receive side of a stream: where the next octets go, and parsing the arrived octets into FPDUs.
+ * rx.c - the receive side of a stream: it finds where the next octets go, and parses the arrived octets into FPDUs.
  *
  * Octets go to a staging buffer, and segments from there to their place. Without CRC the payload of a large segment is
- * offered its place directly once its header has been checked; then staging takes only the trailer and the beginning of
- * what follows. With CRC a segment is placed when it is complete and right (RFC 5044 section 4.4).
+ * received directly to its place once its header has been checked; then staging takes only the trailer and the
+ * beginning of the next FPDU. With CRC a segment is placed when it is complete and its CRC is right (RFC 5044 section
+ * 4.4).
  *
  * The last octet of a tagged message always goes through staging, and is stored after everything else.
  */
@@ -14,10 +15,10 @@
 #include "util/lock_ask.h"
 
 enum {
-    DIRECT_OCTETS = 4096,  /* payloads with so much missing are placed directly */
-    TAIL_OCTETS = 2048,    /* staging behind a direct payload */
-    WINDOW_OCTETS = 16384, /* staging offered at once where large payloads may be placed directly */
-    CRC_STEP_OCTETS = 4096, /* of an incomplete FPDU the CRC goes on in such steps */
+    DIRECT_OCTETS = 4096,   /* a payload that lacks at least this is placed directly */
+    TAIL_OCTETS = 2048,     /* staging that is offered behind a direct payload */
+    WINDOW_OCTETS = 16384,  /* staging that is offered if payloads may be placed directly */
+    CRC_STEP_OCTETS = 4096, /* the step in which the CRC of an incomplete FPDU goes on */
 };
 
 static void unpin(struct srd_rx *rx)
@@ -27,8 +28,8 @@ static void unpin(struct srd_rx *rx)
 }
 
 /*
- * Offers the rest of the payload in progress its place. Returns iov entries; *rest: whether that is all of it. Apart:
- * small messages do not pay for its registers.
+ * Offers the place of the rest of the payload in progress. Returns the number of iov entries; *rest: whether they hold
+ * all of it. It is not inlined, so that small messages do not pay for its registers.
  */
 static __attribute__((noinline)) int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
 {
@@ -44,7 +45,7 @@ static __attribute__((noinline)) int direct_space(struct srd_qp *qp, struct iove
         return 0;
     n = srd_rx_sink(qp, rx->placed, left, pieces, SRD_RX_IOV - 1, &error);
     if (n < 0)
-        return 0; /* reported when the octets come through staging */
+        return 0; /* the octets go through staging, and the error is reported when they are placed */
     for (int i = 0; i < n; i++) {
         iov[i] = (struct iovec){ pieces[i].addr, pieces[i].octets };
         rx->pins[rx->n_pins++] = pieces[i].entry;
@@ -55,8 +56,8 @@ static __attribute__((noinline)) int direct_space(struct srd_qp *qp, struct iove
 }
 
 /*
- * With CRC: the missing octets of a large FPDU in progress, if they fit behind it. The next read takes exactly these,
- * so staging is empty behind the FPDU and nothing large is ever moved. 0: there is none.
+ * Returns the missing octets of a large FPDU in progress with CRC, if they fit behind it; 0: there is none. The next
+ * read takes exactly these, so staging is empty behind the FPDU, and nothing large is ever moved.
  */
 static uint32_t large_missing(const struct srd_rx *rx)
 {
@@ -70,13 +71,13 @@ static uint32_t large_missing(const struct srd_rx *rx)
     return total - have;
 }
 
-/* How much of staging is offered at once. */
+/* Returns how much of staging is offered at once. */
 static uint32_t window_of(const struct srd_stream *stream)
 {
     return stream->params.soft_peer && !stream->params.crc ? WINDOW_OCTETS : SRD_RX_STAGING;
 }
 
-/* Where the octets go in any other case than the usual one; in_payload: of the FPDU in progress. */
+/* Says where the octets go in any other case than the usual one; in_payload: in the payload of the FPDU in progress. */
 static __attribute__((noinline)) int space_behind(
     struct srd_qp *qp, struct iovec iov[SRD_RX_IOV], bool in_payload)
 {
@@ -111,7 +112,7 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
     rx->direct = 0;
     switch (srd_phase(stream)) {
     case SRD_STREAM_IDLE: return 0;
-    case SRD_STREAM_ENDING: rx->rd = rx->wr = 0; break; /* read to be dropped */
+    case SRD_STREAM_ENDING: rx->rd = rx->wr = 0; break; /* the octets are dropped */
     case SRD_STREAM_UP:
         if (rx->hold_full)
             return 0;
@@ -124,7 +125,7 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
     return 1;
 }
 
-/* Continues the payload in progress with what is staged. Returns whether all of it is placed. */
+/* Continues the payload in progress with octets from staging. Returns whether all of it is placed. */
 static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
@@ -142,7 +143,7 @@ static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     return true;
 }
 
-/* Goes on with the CRC of the FPDU at rd, while what has come of it is in the cache. */
+/* Goes on with the CRC of the FPDU at rd, while the octets that have come are in the cache. */
 static void crc_step(struct srd_rx *rx, uint32_t have, uint32_t total)
 {
     uint32_t end = have < total ? have & ~(uint32_t)(CRC_STEP_OCTETS - 1) : total;
@@ -153,7 +154,7 @@ static void crc_step(struct srd_rx *rx, uint32_t have, uint32_t total)
     rx->crc_octets = end;
 }
 
-/* The FPDU at rd is dealt with. */
+/* Goes on behind the FPDU at rd. */
 static void next_fpdu(struct srd_qp *qp, uint32_t total)
 {
     struct srd_rx *rx = &qp->stream.rx;
@@ -163,7 +164,7 @@ static void next_fpdu(struct srd_qp *qp, uint32_t total)
     rx->crc = rx->crc_octets = 0;
 }
 
-/* A segment that is there completely. Returns whether it is dealt with. */
+/* Takes a complete segment. Returns whether the next FPDU may follow. */
 static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms,
     unsigned *actions)
 {
@@ -182,7 +183,7 @@ static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets
     return srd_rx_hold_segment(qp, ulpdu, ulpdu_octets, now_ms, actions) == SRD_RX_DONE;
 }
 
-/* Begins a segment whose payload has not all come, so that the rest can go straight to its place. */
+/* Begins a segment whose payload is not complete, so that the rest can be received directly to its place. */
 static bool begin_streaming(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
     uint64_t now_ms, unsigned *actions)
 {
@@ -210,14 +211,16 @@ static bool can_stream(const uint8_t *ulpdu, uint32_t ulpdu_octets)
            ulpdu_octets > DIRECT_OCTETS;
 }
 
-/* RFC 7306 has no negotiation of its own: to ends that are not both softrdma its opcodes are unknown. */
+/*
+ * Whether the opcode is one of RFC 7306. These are unknown unless both ends are softrdma: the RFC has no negotiation.
+ */
 static __attribute__((noinline, cold)) bool is_extension(
     const struct srd_stream *stream, srd_fault fault, const uint8_t *ulpdu)
 {
     return fault == SRD_FAULT_OPCODE && stream->params.soft_peer && srd_is_extension(ulpdu);
 }
 
-/* The FPDU at rd. Returns whether to go on; false: more octets are needed, or the stream has ended, or is held. */
+/* Takes the FPDU at rd. Returns whether to go on; false: more octets are needed, or the stream has ended, or holds. */
 static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
@@ -257,8 +260,8 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 }
 
 /*
- * After a payload that was placed as it came. The segment ends with the last octet of its FPDU: the sender counts only
- * FPDUs that it has sent whole, and takes an acknowledgement of more for an error.
+ * Skips pad and CRC after a payload that was placed as it came. The segment ends with the last octet of its FPDU: the
+ * sender counts only FPDUs that it has sent whole, and takes an acknowledgement of more for an error.
  */
 static bool skip_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
@@ -273,7 +276,7 @@ static bool skip_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     return !rx->skip && srd_rx_segment_end(qp, now_ms, actions) == SRD_RX_DONE;
 }
 
-/* Goes through what is staged. */
+/* Goes through the octets in staging. */
 static void parse(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx_extension.c - messages of RFC 7306, which only a softrdma peer may send: Immediate Data, which takes a Receive;
- * Atomic Requests, executed when they come and answered in their turn; Atomic Responses. Each is one segment.
+ * rx_extension.c - takes messages of RFC 7306, which only a softrdma peer may send: Immediate Data, which takes a
+ * Receive; Atomic Requests, which are executed when they come and answered in their turn; Atomic Responses. Each is one
+ * segment.
  */
 #include "softrdma/memory/dma.h"
 #include "softrdma/stream/internal.h"
@@ -115,7 +116,7 @@ static enum srd_rx_result atomic_request(struct srd_qp *qp, const struct srd_seg
     return SRD_RX_DONE;
 }
 
-/* The response must be that to the oldest of our Reads and Atomics. */
+/* Checks that a response is the one to the oldest of our Reads and Atomics. */
 static srd_fault response_fault(struct srd_qp *qp, const struct srd_segment *segment,
     const struct srd_read_out *read, const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {

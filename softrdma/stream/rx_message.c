@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx_message.c - complete segments, by type: this file handles messages that carry no data (acknowledgements, Read
- * Requests, the Terminate), rx_extension.c those of RFC 7306; and receiver not ready: a Send or Immediate Data came and
- * no receive is posted.
+ * rx_message.c - takes complete segments by type: this file handles messages that carry no data (acknowledgements, Read
+ * Requests, the Terminate), rx_extension.c those of RFC 7306. It also handles "receiver not ready": a Send or Immediate
+ * Data has come, and no receive is posted.
  *
- * Then the stream buffers that message and what comes behind it, up to SRD_HOLD_OCTETS; at that limit it stops reading
+ * Then the stream holds that message and the octets behind it, up to SRD_HOLD_OCTETS; at that limit it stops reading
  * the socket. Messages about our own requests do not wait: acknowledgements, responses to our Reads and Atomics, the
  * Terminate. The program sets how long a queue pair waits before Terminate 1/2/02: rnr_retry_count retries for the
  * peer's Sends, each after min_rnr_timer.
@@ -23,8 +23,8 @@ static bool is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t
 }
 
 /*
- * Whether so many Sends and Writes of ours have been sent. A thread that is sending now may not have counted yet. A
- * thread that finds the send side taken by this call leaves its data to this one.
+ * Whether at least count Sends and Writes of ours have been sent. A thread that is sending now may not have counted
+ * yet, so this waits for the lock. A thread that finds the lock taken meanwhile leaves its requests to this one.
  */
 static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *actions)
 {
@@ -38,13 +38,13 @@ static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *actions)
     return count <= atomic_load_explicit(&stream->handed, memory_order_acquire);
 }
 
-/* ulpdu: the FPDU that says it, or NULL. */
+/* The peer has acknowledged this number of messages. ulpdu: the acknowledgement; NULL: it is a word of a share. */
 static enum srd_rx_result acknowledged(struct srd_qp *qp, uint64_t complete, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
 
-    /* What was not sent cannot be complete, and what is complete stays so. */
+    /* A message that was not sent cannot be complete, and the number never falls. */
     if (complete < rx->acknowledged || !was_sent(qp, complete, actions))
         return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, actions);
     rx->acknowledged = complete;
@@ -63,7 +63,7 @@ bool srd_stream_has_heard(const struct srd_qp *qp)
 {
     const struct srd_stream *stream = &qp->stream;
 
-    /* In one order with the exchange by which a thread begins to doze (srd_share_doze), on this end. */
+    /* The load is seq_cst: it comes after the exchange in srd_share_doze, by which this thread begins to doze. */
     return !stream->told || atomic_load(stream->told) == stream->rx.acknowledged ||
            atomic_load_explicit(&stream->phase, memory_order_relaxed) != SRD_STREAM_UP;
 }
@@ -109,7 +109,7 @@ static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment 
         IBV_ACCESS_REMOTE_READ, true, &entry);
     if (error)
         return srd_fault_of_source(error);
-    srd_stag_unpin(entry); /* looked up again for each segment of the response */
+    srd_stag_unpin(entry); /* each segment of the response looks the key up again */
     return SRD_FAULT_NONE;
 }
 
@@ -148,7 +148,7 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
     bool flowed =
         stream->rx.first_seen && atomic_load_explicit(&stream->open, memory_order_acquire);
 
-    /* An unreadable Terminate still ends the stream; it is never answered with another. */
+    /* An unreadable Terminate ends the stream, too; a Terminate is never answered with another. */
     if (srd_terminate_decode(&terminate, ulpdu + SRD_DDP_UNTAGGED_OCTETS,
             ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
         end.status = srd_terminate_status(srd_terminate_classify(&terminate));
@@ -197,12 +197,14 @@ enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
 
 enum { LENGTH_OCTETS = 2 };
 
-/* InfiniBand Architecture Specification, "Timeout values for RNR NAK": of min_rnr_timer, in 10 us. */
+/* Times by the value of min_rnr_timer, in 10 us (InfiniBand Architecture, "Timeout values for RNR NAK"). */
 static const uint32_t rnr_timers[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128,
     192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
     49152 };
 
-/* How long a message waits for its Receive: SRD_RNR_MS at least, as TCP has no RNR NAK. UINT64_MAX: for ever. */
+/*
+ * Returns how long a message waits for its Receive: at least SRD_RNR_MS, as TCP has no RNR NAK. UINT64_MAX: for ever.
+ */
 static uint64_t rnr_wait_ms(struct srd_qp *qp)
 {
     unsigned retries = atomic_load_explicit(&qp->rnr_retries, memory_order_relaxed);
@@ -279,7 +281,7 @@ enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsign
             qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, actions)) {
         case SRD_RX_FAILED: return SRD_RX_FAILED;
         case SRD_RX_HOLD:
-            if (rx->hold_rd) { /* one got its receive, the next one has its own time */
+            if (rx->hold_rd) { /* a message got its receive, and the next one has its own time */
                 qp->rx_counts.rnr_waits++;
                 start_timer(qp, now_ms);
             }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx_segment.c - one incoming segment: checks, placement (rx_sink.c), delivery of the message it ends.
+ * rx_segment.c - checks an incoming segment, has its payload placed (rx_sink.c), and delivers the message that it ends.
  *
- * The order of the checks is that of RFC 5041 section 7.1 and RFC 5040 section 7.1: versions and opcode are done
- * (ddp.c), then queue, sequence, buffer, offset, length; for tagged ones the STag. STags are looked up again for every
- * segment and for every piece placed: what was invalidated in between is not reached any more.
+ * The order of the checks is that of RFC 5041 section 7.1 and RFC 5040 section 7.1: ddp.c has checked versions and
+ * opcode; then come queue, sequence, buffer, offset, length; for tagged segments the STag. STags are looked up again
+ * for every segment and for every piece placed, so memory that was invalidated in between is not reached any more.
  */
 #include "softrdma/memory/dma.h"
 #include "softrdma/stream/internal.h"
@@ -121,7 +121,7 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
     } else if (read) {
         ends = rx->payload == read->octets - read->received;
         if (!read->octets && !rx->payload && rx->segment.last)
-            return SRD_RX_DONE; /* STag and offset of an empty one are not checked */
+            return SRD_RX_DONE; /* STag and offset of an empty response are not checked */
         if (rx->segment.stag == read->stag)
             end.fault = SRD_FAULT_TAGGED_BOUNDS;
         if (rx->segment.stag == read->stag && rx->segment.to == read->received &&
@@ -135,7 +135,7 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
     return SRD_RX_FAILED;
 }
 
-/* Takes the header of the segment in progress. */
+/* Decodes the header of the segment in progress, and keeps a copy. */
 static inline srd_fault take_header(
     struct srd_rx *rx, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint32_t header)
 {
@@ -185,7 +185,7 @@ void srd_rx_count_message(struct srd_qp *qp, unsigned *actions)
 
 enum { IMMEDIATE = SRD_SEND_IMMEDIATE, SEND_OPCODES = 2 * SRD_SEND_IMMEDIATE };
 
-/* The index is the opcode: whether the Send brings an STag or immediate data; whether it asks for an event. */
+/* Tables by opcode: whether a Send has an STag to invalidate or immediate data; whether it is solicited. */
 static const bool has_word[SEND_OPCODES] = {
     [SRD_OP_SEND_INV] = true,
     [SRD_OP_SEND_SE_INV] = true,
@@ -202,8 +202,8 @@ static const bool solicits[SEND_OPCODES] = {
 };
 
 /*
- * What the last segment has in the field of the Invalidate STag. The bit of immediate data is reserved to other peers,
- * and means nothing in a Send that invalidates.
+ * Takes the field of the Invalidate STag of a Send's last segment: invalidates it, or returns immediate data. The flag
+ * of immediate data is a reserved bit for other peers, and means nothing in a Send that invalidates.
  */
 static srd_fault take_word(struct srd_qp *qp, unsigned opcode, unsigned *flags, uint32_t *word)
 {
@@ -231,7 +231,7 @@ static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned 
     rx->send_mo += rx->payload;
     if (!rx->segment.last)
         return SRD_RX_DONE;
-    if (has_word[opcode]) { /* before the completion is seen */
+    if (has_word[opcode]) { /* invalidates before the program can see the completion */
         srd_fault fault = take_word(qp, opcode, &flags, &word);
 
         if (fault != SRD_FAULT_NONE)
@@ -283,7 +283,7 @@ static void end_response(struct srd_qp *qp, unsigned *actions)
         read_over(qp, actions);
 }
 
-/* What all segments have in common at their end. */
+/* Does what the ends of all segments have in common. */
 static inline void count_segment(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
@@ -316,7 +316,7 @@ enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsign
 
 /* --- a Send that is there completely ------------------------------------------------------------------------------ */
 
-/* srd_rx_segment_place for all of a payload (> 0); a Receive mostly has one entry, and no fast region. */
+/* srd_rx_segment_place for a whole payload (> 0), with a quick path for one entry that is no fast region. */
 static inline enum srd_rx_result place_send(
     struct srd_qp *qp, const uint8_t *data, uint64_t now_ms, unsigned *actions)
 {

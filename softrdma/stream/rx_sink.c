@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rx_sink.c - where the payload of the segment in progress goes, and its octets put there. */
+/* rx_sink.c - finds where the payload of the segment in progress goes, and places its octets. */
 #include "softrdma/memory/dma.h"
 #include "softrdma/stream/internal.h"
 
@@ -21,7 +21,7 @@ static uint32_t add_pages(struct srd_stag_entry *entry, uint64_t addr, uint32_t 
     }
 }
 
-/* Adds pieces of a range while there is room, each with a pin; the first has the caller's. Returns octets. */
+/* Adds the pieces of a range while there is room, each with a pin; the first takes the caller's pin. Returns octets. */
 static inline uint32_t add_range(struct srd_stag_entry *entry, uint64_t addr, uint32_t octets,
     struct srd_piece *pieces, int *n, int max)
 {
@@ -31,7 +31,7 @@ static inline uint32_t add_range(struct srd_stag_entry *entry, uint64_t addr, ui
     return octets;
 }
 
-/* Pieces of a scatter list from octet position on. */
+/* Finds the pieces of a scatter list from octet position on. Returns their number, or -1 with *error. */
 static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sge,
     uint64_t position, uint32_t octets, struct srd_piece *pieces, int max,
     enum srd_stag_error *error)
@@ -126,7 +126,7 @@ enum srd_rx_result srd_rx_segment_place(
             uint32_t here = pieces[i].octets;
             bool ends = rx->segment.tagged && rx->segment.last && rx->placed + here == rx->payload;
 
-            /* RDMA Writes are not ordered with the program's loads, except by the octet stored last. */
+            /* Only a message's last octet, which is stored last, orders its octets for the program's loads. */
             bool placed = srd_dma_place(pieces[i].addr, data, here, ends);
 
             srd_stag_unpin(pieces[i].entry);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - the life of a stream: start, timers, which requests are complete, how the program ends it, and the common
- * end for every cause.
+ * stream.c - the life of a stream: its start, its timers, the completion of requests, its end by the program, and the
+ * common end for every cause.
  *
  *   IDLE --start--> UP --srd_stream_fail--> ENDING
  *
- * What ends a connection comes through srd_stream_fail: a fault in what arrived, a Terminate, FIN or reset, a request
- * of ours that failed, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is
- * being sent) for a moment. The send side, which must not wait for the receive side, notes its errors and asks for
+ * srd_stream_fail ends a connection for every cause: a fault in an arrived segment, a Terminate, a FIN or reset, a
+ * failed request of ours, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is
+ * being sent) for a moment. The send side, which must not wait for the receive side, notes its errors and returns
  * SRD_STREAM_SETTLE.
  *
- * A request that fails here (a bad local key, say) waits in the send queue until all in front of it are complete; then
- * the stream ends with that request as the culprit. So each request in front gets its own status.
+ * A request that fails at this end (for a bad local key, say) waits in the send queue until all in front of it are
+ * complete; then the stream ends with that request as the culprit. So each request in front gets its own status.
  */
 #include "softrdma/stream/internal.h"
 #include "softrdma/stream/tx_fpdu.h"
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* --- what is complete on either side ------------------------------------------------------------------------------ */
+/* --- completion on either side ------------------------------------------------------------------------------------ */
 
 bool srd_stream_owes_ack(struct srd_qp *qp)
 {
@@ -112,7 +112,7 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     struct srd_stream *stream = &qp->stream;
     enum srd_stream_phase phase = srd_phase(stream);
     bool reset = end->reset;
-    /* nothing is read while it is full: from now on the rest is dropped, and the peer's end behind it found */
+    /* a stream with a full hold has stopped reading: it reads again, drops the octets, and finds the peer's end */
     unsigned again = stream->rx.hold_full ? SRD_STREAM_RX : 0;
 
     lock_assert_held(&qp->rx_lock);
@@ -145,8 +145,8 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
 }
 
 /*
- * The source of a Read Request was unmapped while the response was sent: the Terminate says how far the response got
- * (RFC 5040 section 4.8).
+ * Ends the stream since the source of a Read Request was unmapped while the response was sent. The Terminate says how
+ * far the response got (RFC 5040 section 4.8).
  */
 static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
 {
@@ -161,7 +161,7 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     struct srd_read_in *read;
 
     lock_acquire(&qp->tx_lock);
-    /* A local fault returns no header, and need not concern the front Read. */
+    /* A local fault returns no header, and need not be about the front Read. */
     if (stream->tx.response_fault == SRD_FAULT_LOCAL) {
         lock_release(&qp->tx_lock);
         end = (struct srd_end){ .fault = SRD_FAULT_LOCAL, .event = IBV_EVENT_QP_FATAL };
@@ -180,7 +180,7 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     return srd_stream_fail(qp, &end, now_ms);
 }
 
-/* The request at the tail failed here. */
+/* Makes the request at the tail the culprit, if it failed at this end. Returns whether it did. */
 static bool find_culprit(struct srd_qp *qp, struct srd_end *end)
 {
     struct srd_sq *sq = &qp->sq;
@@ -235,8 +235,8 @@ static bool at_border(const struct srd_stream *stream)
 }
 
 /*
- * Whether the peer's orderly end leaves the requests posted. Not before the program of an initiator has confirmed the
- * connection, nor after it has ended that itself.
+ * Whether the peer's orderly end leaves the requests posted: not before the initiator's program has confirmed the
+ * connection, nor after the program has ended it itself.
  */
 static bool keeps_posted(struct srd_qp *qp)
 {
@@ -268,14 +268,14 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
     case SRD_STREAM_UP: break;
     }
     if (stream->rx.held && !error) {
-        /* What was sent before the FIN is still delivered, when the receive comes in time. */
+        /* Messages from before the FIN are still delivered if their receives are posted in time. */
         stream->rx.fin_held = true;
         if (atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed) == UINT64_MAX)
             atomic_store_explicit(
                 &stream->rnr_deadline_ms, srd_stream_ms(now_ms) + SRD_RNR_MS, memory_order_relaxed);
         return 0;
     }
-    /* A softrdma peer that has sent its FIN reads nothing more. */
+    /* A softrdma peer reads nothing after it has sent its FIN. */
     end.keep_responses =
         !error && at_border(stream) && !srd_ring_used(&stream->out) && !stream->params.soft_peer;
     end.reset = !end.keep_responses;
@@ -286,8 +286,9 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
 /* --- start, and how the program ends it --------------------------------------------------------------------------- */
 
 /*
- * With CRC everything is copied. Room for four of the largest FPDUs: a call for four is faster than a call for each
- * (docs/internals/measurements.md), and what four take still fits into a second-level cache, from which TCP copies it.
+ * Returns the size of staging. With CRC all payloads are copied there, so it has room for four of the largest FPDUs: a
+ * call for four is faster than a call for each (docs/internals/measurements.md), and four still fit into a second-level
+ * cache, from which TCP copies them.
  */
 static uint32_t staging_octets(const struct srd_stream_params *params)
 {
@@ -317,7 +318,7 @@ static bool allocate(struct srd_stream *stream)
     return stream->reads_in && stream->reads_out;
 }
 
-/* What the stream has to get from the kernel. False: it is not there; the log says why. */
+/* Gets memory and a random seed from the kernel. False: it failed, and logged why. */
 static bool equip(struct srd_qp *qp)
 {
     uint32_t *seed = &qp->stream.stag_seed;
@@ -338,7 +339,7 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
     bool failed;
 
     lock_acquire(&qp->rx_lock);
-    if (srd_phase(stream) != SRD_STREAM_IDLE) { /* had its connection */
+    if (srd_phase(stream) != SRD_STREAM_IDLE) { /* the stream had its connection already */
         lock_release(&qp->rx_lock);
         return SRD_STREAM_CLOSE;
     }
@@ -375,7 +376,7 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
         size_t taken = 0;
 
         if (!n)
-            break; /* more than can be held: cannot be, startup frames are small */
+            break; /* impossible: the surplus behind a startup frame fits into staging */
         for (int i = 0; i < n && surplus_octets; i++) {
             size_t here = iov[i].iov_len < surplus_octets ? iov[i].iov_len : surplus_octets;
 
@@ -430,7 +431,7 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
 
 unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
 {
-    /* No Terminate: nothing has failed, and the peer would count one as an error of its oldest request. */
+    /* It sends no Terminate: nothing has failed, and the peer would take it for an error of its oldest request. */
     struct srd_end end = { .fault = SRD_FAULT_NONE };
     unsigned actions;
 
@@ -465,9 +466,9 @@ void srd_stream_unreachable(struct srd_qp *qp, uint64_t now_ms)
     lock_release(&qp->rx_lock);
 }
 
-/* --- while nothing happens -------------------------------------------------------------------------------------- */
+/* --- idle streams ------------------------------------------------------------------------------------------------- */
 
-/* The sum of the counters of progress: none ever falls, so the sum changes if any of them does. */
+/* Returns the sum of the counters of progress: none ever falls, so the sum changes if any of them does. */
 static uint64_t traffic_of(const struct srd_stream *stream)
 {
     return 1 + atomic_load_explicit(&stream->rx_complete, memory_order_relaxed) +
@@ -515,12 +516,12 @@ uint64_t srd_stream_deadline_ms(struct srd_qp *qp)
     return rnr < end ? rnr : end;
 }
 
-/* No receive in time: RFC 5040 has no retry, so this ends the connection. */
+/* Ends the connection since no receive was posted in time: RFC 5040 has no retry. */
 static unsigned rnr_fail(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_rx *rx = &qp->stream.rx;
-    const uint8_t *held =
-        rx->hold_wr ? rx->hold : rx->staging + rx->rd; /* both begin with the length */
+    /* both begin with the length */
+    const uint8_t *held = rx->hold_wr ? rx->hold : rx->staging + rx->rd;
     uint8_t ulpdu[SRD_DDP_UNTAGGED_OCTETS];
     struct srd_end end = { .fault = SRD_FAULT_NO_BUFFER,
         .ulpdu = ulpdu,
@@ -533,8 +534,8 @@ static unsigned rnr_fail(struct srd_qp *qp, uint64_t now_ms)
 }
 
 /*
- * The wait for a receive has timed out. A thread that was preempted may have posted one in time, and not resumed the
- * stream yet: the message takes that receive.
+ * The wait for a receive has timed out. If a thread that was preempted has posted one in time, and not resumed the
+ * stream yet, the message takes that receive.
  */
 static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
 {
@@ -543,15 +544,16 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
     if (qp->stream.rx.fin_held && keeps_posted(qp)) {
         const struct srd_end end = { .fault = SRD_FAULT_NONE, .reset = true, .quiet = true };
 
-        return srd_stream_fail(qp, &end, now_ms); /* the peer has given its message up, too */
+        return srd_stream_fail(
+            qp, &end, now_ms); /* the peer, which has closed, drops the message, too */
     }
     qp->stream.rx.rnr_ended = !qp->stream.rx.fin_held;
     return rnr_fail(qp, now_ms);
 }
 
 /*
- * The deadline has passed. The stream reads and answers what has come meanwhile before it passes again. A disconnect
- * gets back the time it lost and no more: its caller may give up after two seconds.
+ * Whether a deadline that has passed begins anew (util/deadline.h): the stream then reads and answers what has come
+ * meanwhile. A disconnect gets back the time it lost and no more: its caller may give up after two seconds.
  */
 static bool end_begins_anew(struct srd_stream *stream, uint64_t deadline_ms, uint64_t now_ms)
 {
@@ -590,10 +592,10 @@ srd_fault srd_fault_of_sink(enum srd_stag_error error)
     switch (error) {
     case SRD_STAG_OK: return SRD_FAULT_NONE;
     case SRD_STAG_BOUNDS: return SRD_FAULT_TAGGED_BOUNDS;
-    case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS; /* DDP has no code for it */
+    case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS; /* DDP has no code for rights */
     case SRD_STAG_STREAM: return SRD_FAULT_TAGGED_STREAM;
     case SRD_STAG_WRAP: return SRD_FAULT_TAGGED_WRAP;
-    case SRD_STAG_GONE: return SRD_FAULT_LOCAL; /* not the peer's fault */
+    case SRD_STAG_GONE: return SRD_FAULT_LOCAL; /* the peer did nothing wrong */
     default: return SRD_FAULT_TAGGED_STAG;
     }
 }

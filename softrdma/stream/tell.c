@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell.c - the log's line about a stream that ends by an error: at the end that finds it, what was asked for and why it
- * is refused; at the other one, which of its requests the Terminate is about. Both are warnings, since programs see a
- * code alone; log_limited keeps a flood of them short.
+ * tell.c - logs why a stream ends by an error. The end that finds the error says what was requested and why it is
+ * refused; the other end says which of its requests the Terminate is about. Both lines are warnings, since programs see
+ * only a code; log_limited keeps a flood of them short.
  */
 #include "softrdma/stream/internal.h"
 
@@ -17,7 +17,7 @@ enum { WHAT = 160, WHY = 256 };
 
 #define TERMINATE " (Terminate %x/%x/%02x)"
 
-/* NetworkDirect's remote tokens are keys in network byte order, so a log has both. */
+/* NetworkDirect's remote tokens are keys in network byte order, so the log has both. */
 #define TOKEN       "token 0x%08x (rkey 0x%08x)"
 #define TOKEN_(key) htobe32(key), (key)
 
@@ -26,10 +26,10 @@ enum { WHAT = 160, WHY = 256 };
 /* A request of ours, copied under the queue's lock. */
 struct request {
     struct ibv_sge sge[SRD_MAX_SGE];
-    struct srd_sqe sqe; /* without what is behind it */
+    struct srd_sqe sqe; /* its tail is not copied */
 };
 
-/* False: it is not outstanding any more. */
+/* Copies the request with a count in the send queue. False: it is not outstanding any more. */
 static bool copy_request(struct srd_qp *qp, uint32_t count, struct request *request)
 {
     struct srd_sq *sq = &qp->sq;
@@ -39,7 +39,7 @@ static bool copy_request(struct srd_qp *qp, uint32_t count, struct request *requ
     lock_acquire(&sq->lock);
     tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
     head = atomic_load_explicit(&sq->head, memory_order_relaxed);
-    /* What the post has set; the rest may be the sending thread's now. */
+    /* Only the members that the post has set: the sending thread may change others now. */
     request->sqe.kind = sqe->kind;
     request->sqe.wire_opcode = sqe->wire_opcode;
     request->sqe.inlined = sqe->inlined;
@@ -76,7 +76,7 @@ static void describe_request(const struct srd_sqe *sqe, char *what)
         snprintf(what, WHAT, "Send of %" PRIu32 " bytes", sqe->octets);
 }
 
-/* Says which entry of a list the table refuses. The regions of pd count. */
+/* Explains which entry of a list the table refuses. The regions of pd count. */
 static void explain_list(struct srd_qp *qp, const struct ibv_pd *pd, const struct ibv_sge *sge,
     uint32_t num_sge, int access, char *why)
 {
@@ -99,7 +99,7 @@ static void explain_list(struct srd_qp *qp, const struct ibv_pd *pd, const struc
     snprintf(why, WHY, "its memory is registered, but not all of it is mapped");
 }
 
-/* Why a request of this end failed before it was sent, or whose response has no place. */
+/* Explains why a request of this end failed before it was sent, or why its response cannot be placed. */
 static void explain_own(
     struct srd_qp *qp, const struct request *request, enum ibv_wc_status status, char *why)
 {
@@ -124,9 +124,9 @@ static void explain_own(
         snprintf(why, WHY, "this peer does not know it, or its list is too long");
 }
 
-/* --- what the peer asked for -------------------------------------------------------------------------------------- */
+/* --- requests of the peer ----------------------------------------------------------------------------------------- */
 
-/* Whether the STag table found it, or the memory is gone. */
+/* Whether the fault is a refusal of the STag table, or missing memory. */
 static bool is_of_table(srd_fault fault)
 {
     return fault == SRD_FAULT_LOCAL || fault >> 8 == 0x01 ||
@@ -212,7 +212,7 @@ static void describe_send(struct srd_qp *qp, srd_fault fault, const struct srd_s
     }
 }
 
-/* Whether the fault is a refusal of what the peer asked for; then what that was, and why it is refused. */
+/* Whether the fault is the refusal of a request of the peer's; then describes the request, and why it is refused. */
 static bool describe_refused(struct srd_qp *qp, const struct srd_end *end, char *what, char *why)
 {
     bool tagged = end->ulpdu && end->ulpdu[0] & 0x80;
@@ -284,7 +284,7 @@ void srd_tell_fault(struct srd_qp *qp, const struct srd_end *end)
     }
 }
 
-/* Why the peer refuses a request of ours; RFC and peer know no more than that. */
+/* Returns why the peer refuses a request of ours, as far as the Terminate says it. */
 static const char *refusal(srd_fault fault, uint8_t kind)
 {
     switch (fault) {

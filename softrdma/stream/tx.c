@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tx.c - the send side of a stream: a batch of FPDUs, offered as one iovec until it is gone.
+ * tx.c - the send side of a stream: offers a batch of FPDUs as one iovec until all of it is sent.
  *
- * Registered memory in it is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep the
- * program from deregistering. Memory that is offered again is looked up again; if it has gone meanwhile, an FPDU stays
+ * Registered memory in the batch is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep
+ * the program from deregistering. Memory that is offered again is looked up again; if it is gone by then, an FPDU stays
  * incomplete, and the connection is closed.
  */
 #include "softrdma/memory/dma.h"
@@ -33,7 +33,7 @@ static void unpin(struct srd_tx *tx)
     }
 }
 
-/* A fast region may have been invalidated, and registered with other pages, since. */
+/* Pins a piece again. False: it is gone; a fast region may also have been registered with other pages since. */
 static bool repin_piece(struct srd_qp *qp, struct srd_tx_ref *ref)
 {
     const struct iovec *iov = &qp->stream.tx.iov[ref->iov];
@@ -48,7 +48,7 @@ static bool repin_piece(struct srd_qp *qp, struct srd_tx_ref *ref)
     return srd_stag_at(ref->entry, addr, &here) == iov->iov_base && here == iov->iov_len;
 }
 
-/* Looks up and pins again the memory of entries that are offered again; end: behind the last of them. */
+/* Looks up and pins the memory of entries that are offered again; end: the entry behind the last of them. */
 static bool repin(struct srd_qp *qp, int end)
 {
     struct srd_tx *tx = &qp->stream.tx;
@@ -64,7 +64,7 @@ static bool repin(struct srd_qp *qp, int end)
     return true;
 }
 
-/* An FPDU is half sent and cannot be completed. */
+/* Ends the connection, since an FPDU is half sent and cannot be completed. */
 static void cut_off(struct srd_qp *qp, unsigned *actions)
 {
     log_limited(LOG_WARN, LOG_SOFT,
@@ -114,7 +114,7 @@ int srd_stream_tx(
         return 0;
     }
     n = tx->count - tx->first;
-    if (n == 1) /* as mostly, without a call */
+    if (n == 1) /* the usual case, without a call of memcpy */
         iov[0] = tx->iov[tx->first];
     else
         memcpy(iov, tx->iov + tx->first, (size_t)n * sizeof(*iov));
@@ -124,7 +124,7 @@ int srd_stream_tx(
     return n;
 }
 
-/* Counts the messages in what TCP has taken by now. */
+/* Counts the messages that TCP has taken by now. */
 static unsigned count_handed(struct srd_qp *qp)
 {
     struct srd_stream *stream = &qp->stream;
@@ -137,9 +137,9 @@ static unsigned count_handed(struct srd_qp *qp)
     }
     if (handed == before)
         return 0;
-    atomic_store_explicit(
-        &stream->handed, handed, memory_order_release); /* pairs with the check of an ack */
-    /* Towards others than soft peers that is the completion (RFC 5040 section 5.5). */
+    /* Pairs with the check of an acknowledgement. */
+    atomic_store_explicit(&stream->handed, handed, memory_order_release);
+    /* If the peer is not softrdma, a message is complete when TCP has taken it (RFC 5040 section 5.5). */
     if (stream->params.soft_peer || srd_phase(stream) != SRD_STREAM_UP)
         return 0;
     return srd_stream_retire(qp, handed) & SRD_STREAM_SETTLE;
@@ -169,7 +169,7 @@ unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
 
 /* --- memory that is gone ----------------------------------------------------------------------------------------- */
 
-/* The first piece of memory that cannot be read; NULL: all can. */
+/* Returns the first piece of memory that cannot be read; NULL: all can. */
 static struct srd_tx_ref *find_gone(struct srd_tx *tx)
 {
     for (int i = 0; i < tx->n_refs; i++) {
@@ -181,7 +181,7 @@ static struct srd_tx_ref *find_gone(struct srd_tx *tx)
     return NULL;
 }
 
-/* The response, or the request, cannot be sent: marks it failed; the stream ends when its turn comes. */
+/* Marks the response or request failed whose memory cannot be sent; the stream ends when its turn comes. */
 static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
 {
     struct srd_stream *stream = &qp->stream;
@@ -191,7 +191,7 @@ static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
         atomic_store_explicit(&stream->settle, true, memory_order_release);
         return SRD_STREAM_SETTLE;
     }
-    if (ref->remote) { /* after the end: nothing more can be answered */
+    if (ref->remote) { /* the stream has ended: no more responses can be sent */
         atomic_store_explicit(&stream->in.tail,
             atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
         return 0;
@@ -199,7 +199,7 @@ static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
     return srd_tx_fail_request(qp, ref->request);
 }
 
-/* Takes back the FPDU that has this piece, and all behind it. False: some of that FPDU is gone already. */
+/* Removes the FPDU that has this piece, and all behind it. False: a part of that FPDU is sent already. */
 static bool take_back(struct srd_tx *tx, const struct srd_tx_ref *ref)
 {
     uint32_t at = tx->taken, begin, keep, fpdu = 0;
@@ -250,7 +250,7 @@ unsigned srd_stream_tx_fault(struct srd_qp *qp)
 
 /* --- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Copies the next octets of the batch to out; false when memory has gone. */
+/* Copies the next octets of the batch to out. False: memory is gone. */
 static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
 {
     struct srd_tx *tx = &qp->stream.tx;
@@ -274,8 +274,8 @@ static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
 }
 
 /*
- * Copies the part of the batch that still has to be sent, all or the FPDU under way: the flush gives the program its
- * memory back. Returns false, with the batch as it was, when memory has gone.
+ * Copies the part of the batch that still has to be sent, all of it or the FPDU under way, since the flush gives the
+ * program its memory back. Returns false, with the batch as it was, when memory is gone.
  */
 static bool salvage(struct srd_qp *qp, bool all)
 {
@@ -308,8 +308,8 @@ static bool salvage(struct srd_qp *qp, bool all)
 }
 
 /*
- * A responder that has not received a valid FPDU sends no Terminate (RFC 5044 section 7.1.3): it only closes. A fault
- * found above MPA is in a valid FPDU.
+ * Whether this end may send a Terminate. A responder that has not received a valid FPDU only closes (RFC 5044 section
+ * 7.1.3). A fault found above MPA is in a valid FPDU.
  */
 static bool may_send_terminate(struct srd_stream *stream, srd_fault fault)
 {
@@ -322,8 +322,9 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
-    bool keep = end->keep_responses && !tx->broken_off; /* a response taken back cannot go on */
-    bool missing = false; /* of the built FPDUs; a Terminate without header refers to the oldest */
+    bool keep = end->keep_responses && !tx->broken_off; /* a removed response cannot go on */
+    /* built FPDUs are dropped: the Terminate then has no header, and is about the oldest request */
+    bool missing = false;
 
     lock_assert_held(&qp->tx_lock);
     unpin(tx);

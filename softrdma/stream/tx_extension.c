@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tx_extension.c - messages of RFC 7306, which only a softrdma peer gets: Immediate Data behind a Write, Atomic
+ * tx_extension.c - builds messages of RFC 7306, which only a softrdma peer gets: Immediate Data behind a Write, Atomic
  * Requests and their Responses. Each is one segment.
  */
 #include "softrdma/stream/tx_fpdu.h"

@@ -51,7 +51,10 @@ static void add_crc(struct srd_qp *qp, struct srd_tx_fpdu *fpdu, const void *dat
         fpdu->crc = srd_crc32c(fpdu->crc, data, octets);
 }
 
-/* A large payload is copied to the border of a cache line, whatever its header: a third faster. It begins an entry. */
+/*
+ * Begins an iovec entry for a large payload at the border of a cache line, whatever the header's place: copying there
+ * is a third faster.
+ */
 static void align_payload(struct srd_tx *tx, uint32_t header)
 {
     uintptr_t at = (uintptr_t)(tx->staging + tx->staged) + header;
@@ -80,7 +83,9 @@ void srd_tx_fpdu_begin(struct srd_qp *qp, struct srd_tx_fpdu *fpdu,
     add_crc(qp, fpdu, p, octets);
 }
 
-/* crc: in, out; NULL: without. False: the memory is gone. */
+/*
+ * Copies a piece of registered memory. crc: in, out: continued over the copy; NULL: no CRC. False: the memory is gone.
+ */
 static bool fetch_piece(uint8_t *to, const void *from, uint32_t octets, uint32_t *crc)
 {
     return crc ? srd_dma_fetch_crc(to, from, octets, crc) : srd_dma_fetch(to, from, octets);
@@ -111,7 +116,7 @@ static inline bool fetch(
     return fetch_piece(to, (const void *)(uintptr_t)addr, octets, crc);
 }
 
-/* The caller's access to memory that is copied. */
+/* Copies memory that the caller has pinned, and unpins it. */
 static inline enum srd_stag_error copy_pinned(
     struct srd_stag_entry *entry, uint8_t *to, uint64_t addr, uint32_t octets, uint32_t *crc)
 {
@@ -128,7 +133,7 @@ static inline enum srd_stag_error pin(struct srd_qp *qp, uint32_t key, uint64_t 
                   : srd_stag_pin_send(qp, &qp->stream.tx.seen, key, addr, octets, entry);
 }
 
-/* Each piece has a pin; the first has the caller's. */
+/* Adds memory to the batch in pieces, each with a pin; the first takes the caller's pin. */
 static void gather(struct srd_qp *qp, struct srd_stag_entry *entry, uint32_t key, uint64_t addr,
     uint32_t octets, bool remote)
 {
@@ -163,8 +168,8 @@ enum srd_stag_error srd_tx_fpdu_memory(struct srd_qp *qp, struct srd_tx_fpdu *fp
     if (error)
         return error;
     /*
-     * The octets sent must be those that the CRC covers. The program, or a peer, may change this memory at any time: a
-     * Read that finds it half changed is no reason to lose the connection.
+     * The CRC has to cover the octets that are sent, so they are copied: the program, or a peer, may change this memory
+     * at any time, and a Read that finds it half changed is no reason to lose the connection.
      */
     if (qp->stream.params.crc)
         return copy_pinned(entry, stage(&qp->stream.tx, octets), addr, octets, &fpdu->crc);
@@ -212,7 +217,7 @@ void srd_tx_small_end(struct srd_qp *qp, uint8_t *end)
     const uint8_t *begin = tx->staging + tx->staged;
     uint32_t pad = -(uint32_t)(end - begin) & 3;
 
-    wire_put32(end, 0); /* the pad is less */
+    wire_put32(end, 0); /* the pad is shorter than that */
     end += pad;
     wire_put_crc(end, qp->stream.params.crc ? srd_crc32c(0, begin, (size_t)(end - begin)) : 0);
     stage(tx, (uint32_t)(end - begin) + SRD_FPDU_CRC_OCTETS);

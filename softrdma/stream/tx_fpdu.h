@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tx_fpdu.h - adds an FPDU to the batch: begin, add, end; or begin, add, undo. Also the functions that the files which
- * build messages call of each other. LOCK_SRD_TX held.
+ * build messages call of each other. LOCK_SRD_TX is held.
  */
 #ifndef SOFTRDMA_STREAM_TX_FPDU_H
 #define SOFTRDMA_STREAM_TX_FPDU_H
@@ -16,12 +16,12 @@ struct srd_tx_fpdu {
     uint32_t crc;
 };
 
-/* With CRC a larger payload is copied to the border of a cache line, and takes an entry of the iovec. */
+/* A payload above SRD_TX_ALIGNED_OCTETS is copied with CRC to the border of a cache line, and takes an iovec entry. */
 enum { SRD_TX_ALIGNMENT = 64, SRD_TX_ALIGNED_OCTETS = 8192 };
 
 /*
- * The largest payload of one FPDU, such that a full one needs no pad; and, with CRC, that the next one of the message
- * is at the border of a cache line in both programs' memory if this one is.
+ * Returns the largest payload of one FPDU that needs no pad; with CRC, the next payload of the message is then at the
+ * border of a cache line in both programs' memory if this one is.
  */
 static inline uint32_t srd_tx_payload_max(const struct srd_stream *stream, bool tagged)
 {
@@ -32,18 +32,19 @@ static inline uint32_t srd_tx_payload_max(const struct srd_stream *stream, bool 
     return most & ~(unit - 1);
 }
 
-/* The staging that an FPDU of so many octets takes at most, with what is left free before it. */
+/* Returns the most staging that an FPDU of this size takes, with the octets that are left free before it. */
 uint32_t srd_tx_fpdu_room(uint32_t octets);
-/* Whether one more of any size fits. */
+/* Whether one more FPDU of any size fits. */
 bool srd_tx_has_room(const struct srd_stream *stream);
 
 /*
- * A large payload: pieces, gathered from where they are and pinned until tx_done, or with CRC copied.
- * srd_tx_fpdu_begin   its header; payload: octets that follow
- * srd_tx_fpdu_memory  octets (> 0) of the payload, from registered memory. Returns why the key is refused, or that the
- *                     memory is gone; then undo follows.
- * srd_tx_fpdu_end     the trailer
- * srd_tx_fpdu_undo    the batch is as it was before begin
+ * Add an FPDU with a large payload, in pieces that are sent from where they are and pinned until tx_done, or with CRC
+ * copied.
+ * srd_tx_fpdu_begin   adds the header; payload: octets that follow
+ * srd_tx_fpdu_memory  adds octets (> 0) of the payload, from registered memory. Returns why the key is refused, or that
+ *                     the memory is gone; the caller then calls srd_tx_fpdu_undo
+ * srd_tx_fpdu_end     adds the trailer
+ * srd_tx_fpdu_undo    makes the batch what it was before begin
  */
 void srd_tx_fpdu_begin(struct srd_qp *qp, struct srd_tx_fpdu *fpdu,
     const struct srd_segment *segment, uint32_t payload);
@@ -53,12 +54,12 @@ void srd_tx_fpdu_end(struct srd_qp *qp, struct srd_tx_fpdu *fpdu);
 void srd_tx_fpdu_undo(struct srd_qp *qp, const struct srd_tx_fpdu *fpdu);
 
 /*
- * A small one, of SRD_TX_COPY_OCTETS at most, is written in one piece. It is no part of the batch before
+ * Add an FPDU with a small payload, of SRD_TX_COPY_OCTETS at most, in one piece. It is no part of the batch before
  * srd_tx_small_end, so there is nothing to undo.
- * srd_tx_small_begin  its header; octets: of its payload. Returns where that goes.
- * srd_tx_small_fetch  octets (> 0) of the payload from registered memory to their place. Returns why the key is
- *                     refused, or that the memory is gone.
- * srd_tx_small_end    the trailer behind the payload, which ends at end
+ * srd_tx_small_begin  writes the header; octets: length of the payload. Returns where the payload goes
+ * srd_tx_small_fetch  copies octets (> 0) of the payload from registered memory to their place. Returns why the key is
+ *                     refused, or that the memory is gone
+ * srd_tx_small_end    writes the trailer behind the payload, which ends at end
  */
 static inline uint8_t *srd_tx_small_begin(
     const struct srd_tx *tx, const struct srd_segment *segment, uint32_t octets)
@@ -71,29 +72,29 @@ enum srd_stag_error srd_tx_small_fetch(
     struct srd_qp *qp, uint8_t *to, uint32_t key, uint64_t addr, uint32_t octets, bool remote);
 void srd_tx_small_end(struct srd_qp *qp, uint8_t *end);
 
-/* A whole small one, whose payload is memory of ours. */
+/* Adds a whole small FPDU, whose payload is not the program's memory. */
 void srd_tx_put(
     struct srd_qp *qp, const struct srd_segment *segment, const void *payload, uint32_t octets);
 
 /* tx_message.c */
 
-/* A place among the Reads and Atomics that are out; sqe: NULL for the RTR. */
+/* Fills a place among the outstanding Reads and Atomics; sqe: NULL for the RTR. */
 struct srd_read_out *srd_tx_begin_read(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t msn);
-/* The last message of the request at next is built: it is numbered, and the next one's turn comes. */
+/* Numbers the request at next, whose last message is built, and goes on to the next request. */
 void srd_tx_message_built(struct srd_qp *qp, struct srd_sqe *sqe);
 
 /* tx_response.c */
 
-/* One FPDU of the oldest response that waits; there is one. Returns whether to go on: its source may be gone. */
+/* Adds one FPDU of the oldest response that waits; there is one. Returns whether to go on: its source may be gone. */
 bool srd_tx_response(struct srd_qp *qp, unsigned *actions);
 
 /* tx_extension.c: messages of RFC 7306 */
 
-/* What directly follows a Write: a message of its own (section 6). */
+/* Adds the Immediate Data that directly follows a Write, as a message of its own (section 6). */
 void srd_tx_immediate(struct srd_qp *qp, struct srd_sqe *sqe);
-/* Section 5.2.1; verbs' Atomics are those of all 64 bits. */
+/* Adds an Atomic Request (section 5.2.1); verbs' Atomics are those of all 64 bits. */
 void srd_tx_atomic_request(struct srd_qp *qp, struct srd_sqe *sqe);
-/* Section 5.2.2. */
+/* Adds an Atomic Response (section 5.2.2). */
 void srd_tx_atomic_response(struct srd_qp *qp, const struct srd_read_in *read);
 
 #endif

@@ -24,8 +24,8 @@ static void put_acknowledgement(struct srd_qp *qp, unsigned *actions)
     };
 
     segment.to = atomic_load_explicit(&stream->rx_complete, memory_order_acquire);
-    if (stream
-            ->tells) { /* now, as a frame would go: seen earlier, it would end a wait for the answer behind it */
+    if (stream->tells) {
+        /* It is stored when a frame would be sent: earlier it would end the peer's wait for the answer that follows. */
         atomic_store_explicit(stream->tells, segment.to, memory_order_release);
         *actions |= SRD_STREAM_RING;
     } else {
@@ -45,11 +45,11 @@ static uint32_t next_count(struct srd_qp *qp)
 static void advance(struct srd_qp *qp)
 {
     qp->stream.tx.source = SRD_TX_NONE;
-    atomic_store_explicit(&qp->sq.next, next_count(qp) + 1,
-        memory_order_release); /* pairs with srd_sq_retire_locked */
+    /* Pairs with srd_sq_retire_locked. */
+    atomic_store_explicit(&qp->sq.next, next_count(qp) + 1, memory_order_release);
 }
 
-/* Ends the request at next without the wire; whatever its status, it completes after those in front of it. */
+/* Ends the request at next, which sends nothing; whatever its status, it completes after those in front of it. */
 static void executed(
     struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *actions)
 {
@@ -77,7 +77,7 @@ unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count)
     return srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
 }
 
-/* Whether all local keys of a request are good, before the first of several segments, or of a Read. */
+/* Whether all local keys of a request are valid; asked before the first of several segments, or a Read. */
 static bool sges_good(struct srd_qp *qp, struct srd_sqe *sqe, int access)
 {
     struct ibv_sge *sge = srd_sqe_sge(sqe);
@@ -93,7 +93,7 @@ static bool sges_good(struct srd_qp *qp, struct srd_sqe *sqe, int access)
     return true;
 }
 
-/* The entry with the next octets of the request in progress; *here: out: how many of octets it has. */
+/* Returns the entry with the next octets of the request in progress; *here: out: how many of octets it has. */
 static inline const struct ibv_sge *next_entry(
     struct srd_tx *tx, struct srd_sqe *sqe, uint32_t octets, uint32_t *here)
 {
@@ -107,7 +107,7 @@ static inline const struct ibv_sge *next_entry(
     return &sge[tx->sge];
 }
 
-/* The next octets of the request in progress, as one FPDU. Returns whether its memory is good. */
+/* Adds the next octets of the request in progress as one FPDU. Returns whether its memory is valid. */
 static bool put_large(
     struct srd_qp *qp, struct srd_sqe *sqe, const struct srd_segment *segment, uint32_t octets)
 {
@@ -129,7 +129,7 @@ static bool put_large(
     return true;
 }
 
-/* Puts the next octets, SRD_TX_COPY_OCTETS at most, as one FPDU with a copy. What is inline is never longer. */
+/* Adds the next octets, SRD_TX_COPY_OCTETS at most, as one FPDU with a copy. Inline data is never longer. */
 static bool put_small(
     struct srd_qp *qp, struct srd_sqe *sqe, const struct srd_segment *segment, uint32_t octets)
 {
@@ -163,7 +163,7 @@ void srd_tx_message_built(struct srd_qp *qp, struct srd_sqe *sqe)
     advance(qp);
 }
 
-/* A message that its immediate data follows: the request is not over. */
+/* Numbers a Write that immediate data follows: the request is not over. */
 static void write_built(struct srd_stream *stream)
 {
     stream->tx.fpdu_completes[stream->tx.n_fpdus - 1] = true;
@@ -171,7 +171,7 @@ static void write_built(struct srd_stream *stream)
     stream->tx.source = SRD_TX_IMMEDIATE;
 }
 
-/* One segment of a Send or Write. Returns whether to go on. */
+/* Builds one segment of a Send or Write. Returns whether to go on. */
 static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
@@ -188,13 +188,13 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *ac
         segment.opcode = SRD_OP_WRITE;
         segment.to = sqe->remote_addr + tx->offset;
         if (!sqe->octets)
-            segment.stag = 0; /* not checked there; and never the STag of an acknowledgement */
+            segment.stag = 0; /* the peer does not check it; the program's might be SRD_ACK_STAG */
     } else {
         segment.qn = SRD_QN_SEND;
         segment.msn = sqe->msn;
         segment.mo = tx->offset;
     }
-    _Static_assert((int)SRD_MAX_INLINE <= SRD_TX_COPY_OCTETS, "what is inline is small");
+    _Static_assert((int)SRD_MAX_INLINE <= SRD_TX_COPY_OCTETS, "inline data is small");
     if (!(octets <= SRD_TX_COPY_OCTETS ? put_small(qp, sqe, &segment, octets)
                                        : put_large(qp, sqe, &segment, octets))) {
         executed(qp, sqe, IBV_WC_LOC_PROT_ERR, actions);
@@ -217,7 +217,7 @@ struct srd_read_out *srd_tx_begin_read(struct srd_qp *qp, struct srd_sqe *sqe, u
     read->count = sqe ? next_count(qp) : 0;
     read->octets = sqe ? sqe->octets : 0;
     read->received = 0;
-    read->stag = stream->stag_seed + msn * 0x9e3779b1u; /* another one for each */
+    read->stag = stream->stag_seed + msn * 0x9e3779b1u; /* each Read has another one */
     read->atomic = sqe && srd_sqe_is_atomic(sqe);
     if (sqe)
         sqe->msn = msn;
@@ -244,7 +244,7 @@ static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe)
     srd_ring_push(&stream->out);
 }
 
-/* RFC 6581 section 9.2: the initiator's first FPDU. */
+/* Builds the RTR, the initiator's first FPDU (RFC 6581 section 9.2). */
 static void put_rtr(struct srd_qp *qp)
 {
     static const struct srd_segment write = {
@@ -258,14 +258,14 @@ static void put_rtr(struct srd_qp *qp)
         srd_tx_put(qp, &write, NULL, 0);
 }
 
-/* Executes what needs no wire. Returns whether to go on with the next request. */
+/* Executes a request that sends nothing. Returns whether to go on with the next request. */
 static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
 {
     enum ibv_wc_status status = IBV_WC_SUCCESS;
     bool revokes = sqe->kind != SRD_SQE_BIND || srd_sqe_bind(sqe)->replaces;
 
     if (revokes && qp->stream.tx.n_refs)
-        return false; /* would wait for our own pins: when this batch is gone */
+        return false; /* it would wait for the pins of this batch: later, when that is sent */
     if (sqe->kind == SRD_SQE_BIND) {
         status = srd_stag_bind(
             qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->bind);
@@ -278,7 +278,7 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
     return status == IBV_WC_SUCCESS;
 }
 
-/* A Read or Atomic: one segment, when the depth allows. Returns whether to go on. */
+/* Builds a Read or Atomic Request, one segment, when the depth allows. Returns whether to go on. */
 static bool request_read(
     struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *actions)
 {
@@ -300,8 +300,8 @@ static bool request_read(
 }
 
 /*
- * Begins the next request if that is possible now. On return with true either tx->source is the request, or it has been
- * dealt with altogether.
+ * Begins the next request if that is possible now. Returns true if tx->source is the request now, or the request is
+ * built or executed completely.
  */
 static bool request_begin(struct srd_qp *qp, unsigned *actions)
 {
@@ -337,7 +337,7 @@ static bool request_begin(struct srd_qp *qp, unsigned *actions)
 
 /* --- the batch ----------------------------------------------------------------------------------------------- */
 
-/* One step at a message border or in a message. Returns whether anything was done. */
+/* Takes one step, at a message border or in a message. Returns whether anything was done. */
 static bool step(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
@@ -359,7 +359,7 @@ static bool step(struct srd_qp *qp, unsigned *actions)
     return true;
 }
 
-/* After the end: the final acknowledgement, what the peer is still owed, the Terminate. */
+/* Builds what is sent after the end: the final acknowledgement, responses that are still owed, the Terminate. */
 static void build_ending(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
@@ -372,12 +372,12 @@ static void build_ending(struct srd_qp *qp, unsigned *actions)
     }
     while (srd_ring_used(&stream->in) && srd_tx_has_room(stream))
         if (!srd_tx_response(qp, &ignored)) {
-            /* The source has gone: nothing more can be answered, the peer sees the end of the stream. */
+            /* The source is gone: no more responses can be sent, and the peer sees the end of the stream. */
             atomic_store_explicit(&stream->in.tail,
                 atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
             break;
         }
-    if (tx->terminate_octets && srd_tx_has_room(stream)) { /* nothing is owed any more */
+    if (tx->terminate_octets && srd_tx_has_room(stream)) { /* no response is owed any more */
         tx->iov[tx->count++] = (struct iovec){ tx->terminate, tx->terminate_octets };
         tx->octets += tx->terminate_octets;
         srd_tx_border(tx);
@@ -386,7 +386,7 @@ static void build_ending(struct srd_qp *qp, unsigned *actions)
     }
 }
 
-/* Cheaper than a step that finds nothing to do; true also where it then does. */
+/* Whether a step may have something to do; asking costs less than the step. */
 static bool may_step(struct srd_qp *qp)
 {
     return next_count(qp) != atomic_load_explicit(&qp->sq.head, memory_order_acquire) ||
@@ -414,7 +414,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *actions)
 
 /* --- which request a Terminate is about ------------------------------------------------------------------------ */
 
-/* Whether its last message is, or will be, one of the queue of Sends. */
+/* Whether the request's last message goes to the peer's queue of Sends, and so takes a Receive. */
 static bool takes_receive(const struct srd_sqe *sqe)
 {
     return sqe->kind == SRD_SQE_SEND ||
@@ -443,13 +443,13 @@ bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, 
     if (class == SRD_CLASS_TRANSPORT || class == SRD_CLASS_SETUP)
         return false;
     if (srd_tx_in_request(&qp->stream.tx))
-        end++; /* the one in progress */
+        end++; /* includes the request in progress */
     for (uint32_t i = tail; i != end; i++) {
         const struct srd_sqe *sqe = srd_sqe_at(sq, i);
 
         if (srd_sqe_is_local(sqe) || sqe->status != IBV_WC_SUCCESS || sqe->done)
             continue;
-        /* To others than soft peers only Reads are still out; and without a header it is the oldest. */
+        /* A Terminate without a header is about the oldest. With a foreign peer only Reads are outstanding. */
         if (!terminate->has_segment || matches(sqe, &terminate->segment)) {
             *culprit = i;
             return true;

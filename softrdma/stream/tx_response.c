@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tx_response.c - responses to the peer's Reads and Atomics, in the order asked. */
+/* tx_response.c - builds responses to the peer's Reads and Atomics, in the order of their requests. */
 #include "softrdma/stream/tx_fpdu.h"
 
-/* One FPDU of a response, from the memory that the peer named. */
+/* Adds one FPDU of a response, from the memory that the peer named. */
 static enum srd_stag_error put_response(struct srd_qp *qp, const struct srd_read_in *read,
     const struct srd_segment *segment, uint32_t octets)
 {
@@ -29,7 +29,7 @@ static enum srd_stag_error put_response(struct srd_qp *qp, const struct srd_read
     return error;
 }
 
-/* One segment of the oldest response to a Read (RFC 5040 section 5.3). Returns whether to go on. */
+/* Builds one segment of the oldest response to a Read (RFC 5040 section 5.3). Returns whether to go on. */
 static bool read_response(struct srd_qp *qp, struct srd_read_in *read, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
@@ -55,7 +55,7 @@ static bool read_response(struct srd_qp *qp, struct srd_read_in *read, unsigned 
     if (segment.last) {
         tx->source = SRD_TX_NONE;
         tx->last_source = SRD_TX_RESPONSE;
-        /* The slot is free: a peer that has the response may ask for more. */
+        /* Frees the place now: a peer that has the response may send another request. */
         srd_ring_pop(&stream->in);
     }
     return true;
