@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * active.c - the connecting side: TCP, an offer of memory (meet.h), MPA Request, Reply; then the program confirms
- * (srd_establish), or, with a queue pair on the id, we do.
+ * active.c - the connecting side: TCP, an offer of memory (meet.h), MPA Request, Reply; then the program confirms the
+ * connection (srd_establish), or the id does so itself if it has a queue pair.
  *
- * A peer that closes before a complete Reply may know revision 1 only: once, the connection is made again with it.
+ * A peer that closes before a complete Reply may know revision 1 only: the id connects once more, with revision 1.
  */
 #include "softrdma/cm/id.h"
 
@@ -55,7 +55,7 @@ static void wait_locked(struct srd_id *id)
     srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
 }
 
-/* TCP could not connect. */
+/* TCP could not connect: waits for the next attempt, or ends the last one. */
 static void fail_tcp_locked(struct srd_id *id, int error)
 {
     if (error == ECONNREFUSED && id->state == SRD_ID_CONNECTING &&
@@ -64,17 +64,17 @@ static void fail_tcp_locked(struct srd_id *id, int error)
         wait_locked(id);
         return;
     }
-    /* Reset: what listened there was closed before it took the connection. */
+    /* Reset: the listener was closed before it took the connection. */
     if (error == ECONNREFUSED || error == ECONNRESET)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_NO_LISTENER, NULL);
     else
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -error, NULL);
 }
 
-/* At the end of the file: it calls functions above when it connects again. */
+/* It is defined at the end of the file, since functions below use it to connect again, and it names them. */
 static const struct srd_conn_owner_ops conn_ops;
 
-/* Replaces a port that we chose by another. Positive errno or 0. */
+/* Replaces a port that the program did not name by another. Returns 0 or a positive errno. */
 static int change_port_locked(struct srd_id *id)
 {
     struct sockaddr_storage src;
@@ -87,8 +87,8 @@ static int change_port_locked(struct srd_id *id)
 }
 
 /*
- * connect(2), from another port if an earlier connection to this peer still holds ours (EADDRNOTAVAIL: TIME_WAIT).
- * Positive errno, or 0: in progress, or refused, which shows as readiness.
+ * Calls connect(2), from another port if an earlier connection to this peer still has the port (EADDRNOTAVAIL:
+ * TIME_WAIT). Returns a positive errno, or 0: in progress, or refused, which makes the socket ready.
  */
 static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
 {
@@ -102,22 +102,21 @@ static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
         error = errno;
         if (error == EADDRNOTAVAIL && id->any_port && tries < SRD_CM_PORTS_TRIED)
             error = change_port_locked(id);
-        else
-            return error == EINVAL ? ENETUNREACH
-                                   : error; /* from a loopback address out of the host */
+        else /* EINVAL: from a loopback address to another host */
+            return error == EINVAL ? ENETUNREACH : error;
         if (error)
             return error;
     }
 }
 
-/* The first attempt is not made yet if earlier ids wait for this destination (behind). */
+/* Makes the connection, and its first attempt, unless earlier ids wait for this destination (behind). */
 static int start_tcp_locked(struct srd_id *id, bool behind)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
     struct srd_conn *conn;
     int error;
 
-    /* TCP would connect the socket to itself. No listener can have a port that this id holds: refused. */
+    /* TCP would connect the socket to itself. No listener can have the id's own port, so this is refused. */
     if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
         srd_addr_port(&id->ibv.route.addr.src_addr) == srd_addr_port(dst))
         return ECONNREFUSED;
@@ -138,10 +137,10 @@ static int start_tcp_locked(struct srd_id *id, bool behind)
         wait_locked(id);
         return 0;
     }
-    return -srd_conn_watch(conn, false, true); /* a refusal already there shows as readiness too */
+    return -srd_conn_watch(conn, false, true); /* an earlier refusal makes the socket ready, too */
 }
 
-/* An earlier connection to this peer still holds the socket's port: another one. Positive errno or 0. */
+/* Takes another port, since an earlier connection to this peer still has this one. Returns 0 or a positive errno. */
 static int replace_socket_locked(struct srd_id *id)
 {
     struct sockaddr_storage src;
@@ -166,12 +165,12 @@ static void reconnect_locked(struct srd_id *id)
     /* ECONNABORTED reports that the previous attempt failed: try again. */
     if (error == ECONNABORTED)
         error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
-    /* The first attempt of one that came behind others, see start_tcp_locked. */
+    /* This may be the first attempt of an id that came behind others, see start_tcp_locked. */
     if (error == EADDRNOTAVAIL && id->any_port)
         error = replace_socket_locked(id);
     /*
-     * EALREADY: TCP goes on with the previous attempt, of which SO_ERROR has told an ICMP error already. The socket
-     * shows when that ends.
+     * EALREADY: TCP goes on with the previous attempt, although SO_ERROR has reported an ICMP error of it. The socket
+     * becomes ready when that attempt ends.
      */
     if (error && error != EINPROGRESS && error != EALREADY)
         fail_tcp_locked(id, error);
@@ -203,7 +202,7 @@ static void fall_back_locked(struct srd_id *id)
         fail_tcp_locked(id, error);
 }
 
-/* The stream ended, or broke, before a complete Reply. */
+/* The stream ended, or broke, before a complete Reply: falls back to revision 1, or fails. */
 static void peer_closed_locked(struct srd_id *id, int error)
 {
     if (id->revision == 2)
@@ -236,15 +235,15 @@ static void send_request_locked(struct srd_id *id)
         srd_source_deadline(&id->conn->source, id->answer_by_ms = srd_cm_answer_deadline_ms());
 }
 
-/* TCP is connected: from here on the next one with this destination may try. */
+/* TCP is connected: sends the Request; after this the next id with this destination may try. */
 static void connected_locked(struct srd_id *id)
 {
     send_request_locked(id);
-    if (!id->again) /* else it fell back at once, was refused, and waits */
+    if (!id->again) /* otherwise it fell back at once, was refused, and waits */
         srd_order_leave_locked(id);
 }
 
-/* Whether TCP has connected already, as it mostly has over loopback. */
+/* Whether TCP has connected; over loopback it mostly has at once. */
 static bool is_connected(const struct srd_conn *conn)
 {
     struct pollfd writable = { .fd = conn->source.fd, .events = POLLOUT };
@@ -252,7 +251,7 @@ static bool is_connected(const struct srd_conn *conn)
     return poll(&writable, 1, 0) == 1 && writable.revents == POLLOUT;
 }
 
-/* One that waits tries. Returns whether it waits no more: then so may the next one. */
+/* Makes the next attempt of an id that waits. Returns whether it waits no more, so that the next id may try. */
 static bool try_again_locked(struct srd_id *id)
 {
     if (!id->again || id->state != SRD_ID_CONNECTING)
@@ -263,7 +262,9 @@ static bool try_again_locked(struct srd_id *id)
     return id->state != SRD_ID_CONNECTING;
 }
 
-/* The first one that waits for the id's destination tries at once, and so on. No lock held. */
+/*
+ * Has the first id that waits for this destination try at once; if it waits no more, the next one, too. No lock held.
+ */
 static void go_on(const struct srd_id *before)
 {
     struct srd_id *id;
@@ -290,7 +291,7 @@ static unsigned attach_locked(struct srd_id *id, int *error)
     return actions;
 }
 
-/* Moves the queue pair on the id as librdmacm does: the program need not confirm (srd_establish). */
+/* Moves the queue pair on the id as librdmacm does, so that the program need not call srd_establish. */
 static unsigned establish_itself_locked(struct srd_id *id)
 {
     unsigned actions = 0;
@@ -307,7 +308,9 @@ static unsigned establish_itself_locked(struct srd_id *id)
     return actions;
 }
 
-/* RFC 6581: this end cannot use what the Reply offers. The peer is in its FPDU phase, so it gets a Terminate. */
+/*
+ * Ends the attempt since this end cannot use the Reply (RFC 6581). The peer is in its FPDU phase: it gets a Terminate.
+ */
 static void refuse_reply_locked(struct srd_id *id, unsigned code)
 {
     uint8_t fpdu[SRD_TERMINATE_FPDU_MAX];
@@ -324,7 +327,7 @@ static void refuse_reply_locked(struct srd_id *id, unsigned code)
     fail_locked(id, RDMA_CM_EVENT_REJECTED, -EPROTO, NULL);
 }
 
-/* The Reply says whether the peer has taken the offered memory. */
+/* Gives the connection its share, or drops it: the Reply says whether the peer has taken the memory. */
 static void use_share_locked(struct srd_id *id)
 {
     char text[SRD_ADDR_TEXT];
@@ -388,7 +391,7 @@ static unsigned receive_reply_locked(struct srd_id *id)
     return replied_locked(id);
 }
 
-/* Between Reply and srd_establish: has the peer closed? If it has sent FPDUs already, they wait in the socket. */
+/* Looks whether the peer closes between Reply and srd_establish. FPDUs that it has sent wait in the socket. */
 static void watch_response_locked(struct srd_id *id)
 {
     ssize_t got = srd_conn_fill(id->conn);
@@ -401,7 +404,7 @@ static void watch_response_locked(struct srd_id *id)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
 }
 
-/* A connection in startup can go on. Actions for srd_conn_started. */
+/* Goes on with a connection in startup. Returns actions for srd_conn_started. */
 static unsigned ready_locked(struct srd_id *id, uint32_t events)
 {
     socklen_t octets = sizeof(int);
@@ -458,13 +461,15 @@ static void on_expired(void *owner, struct srd_conn *conn)
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_CONNECTING && id->again) {
-        /* The next attempt is due. The last one is made, however many wait in front. */
+        /*
+         * It is time for the next attempt, which the first id makes; each id makes its last attempt, however many wait.
+         */
         if (srd_order_is_first(id) || clock_now_ms() >= id->retry_until_ms)
             went = try_again_locked(id);
         else
             wait_locked(id);
     } else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT) {
-        /* Another thread may have connected it while it was due for that. */
+        /* This may be the deadline of an attempt that another thread has made meanwhile. */
         if (clock_now_ms() >= id->answer_by_ms)
             fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
         else
@@ -478,7 +483,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 static const struct srd_conn_owner_ops conn_ops = { on_ready, on_expired, srd_id_on_established,
     srd_id_on_down, srd_id_on_unref };
 
-/* Right after the call: what TCP knows already, as it mostly does over loopback. */
+/* Looks right after the call whether TCP has connected or failed, as it mostly has over loopback. */
 static void look_at_once_locked(struct srd_id *id)
 {
     socklen_t octets = sizeof(int);
@@ -486,8 +491,10 @@ static void look_at_once_locked(struct srd_id *id)
 
     if (id->again)
         return;
-    /* Requests go out in the order of the calls, not in that in which threads see the sockets writable: perftest
-     * assigns its peer's requests to its queue pairs in that order. So what is refused waits before the next call. */
+    /*
+     * Requests are sent in the order of the calls, not in that in which threads see the sockets writable: perftest
+     * assigns its peer's requests to its queue pairs in that order. So a refused id waits before the next call.
+     */
     if (is_connected(id->conn))
         connected_locked(id);
     else if (clock_now_ms() < id->retry_until_ms &&
@@ -520,7 +527,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     if (octets)
         memcpy(id->request->private_data, param->private_data, octets);
     error = start_tcp_locked(id, srd_order_call_locked(id, srd_cm_retry_ms() != 0));
-    /* Network errors are reported by events, as other devices do. */
+    /* Network errors are reported by events, as other devices report them. */
     if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
         error == ECONNREFUSED) {
         fail_tcp_locked(id, error);

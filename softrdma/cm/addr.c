@@ -2,7 +2,7 @@
 /*
  * addr.c - addresses of an id: binding and resolving.
  *
- * A bound id holds a bound TCP socket, so the kernel decides which ports are taken. As in TCP servers, SO_REUSEADDR is
+ * A bound id has a bound TCP socket, so the kernel decides which ports are taken. As in TCP servers, SO_REUSEADDR is
  * for ports that earlier connections hold in TIME_WAIT: the first try is without it, and a socket keeps the option only
  * once it listens or ends, so two ids share a port only if both asked for it (RDMA_OPTION_ID_REUSEADDR).
  */
@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* How many ports bind_shared looks at, each time from another one on. */
+/* The most ports that one call of bind_shared tries; each call begins with another one. */
 enum { SHARED_TRIED = 1024 };
 
 static int set_int(int fd, int level, int option, int value)
@@ -104,7 +104,7 @@ static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
         set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (bind(fd, addr, srd_addr_len(addr)))
         error = errno;
-    if (reuse != id->reuse_addr) /* whether another socket may join us here */
+    if (reuse != id->reuse_addr) /* the option says now whether another socket may share the port */
         set_int(fd, SOL_SOCKET, SO_REUSEADDR, id->reuse_addr);
     if (error)
         close(fd);
@@ -113,7 +113,7 @@ static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
     return error;
 }
 
-/* The system's ephemeral ports. */
+/* Returns the system's range of ephemeral ports. */
 static void port_range(unsigned *first, unsigned *count)
 {
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
@@ -129,8 +129,9 @@ static void port_range(unsigned *first, unsigned *count)
 }
 
 /*
- * Every port is taken, some by connections whose sockets allow sharing (TIME_WAIT, mostly). bind(2) chooses none of
- * those by itself, but such a port can connect to a peer that its other connections do not have.
+ * Binds a port that is shared, when every port is taken, some by connections whose sockets allow sharing (TIME_WAIT,
+ * mostly). bind(2) chooses none of those by itself, but such a port can connect to a peer that its other connections do
+ * not have.
  */
 static int bind_shared(struct srd_id *id, const struct sockaddr *addr)
 {
@@ -148,7 +149,7 @@ static int bind_shared(struct srd_id *id, const struct sockaddr *addr)
     return error;
 }
 
-/* device: that has the address; NULL: the address names none. */
+/* Binds a socket for an id. device: the device that has the address; NULL: none. Returns 0 or a positive errno. */
 static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_device *device)
 {
     socklen_t octets = sizeof(id->ibv.route.addr.src_storage);
@@ -159,7 +160,7 @@ static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_de
     if (!srd_addr_port(addr))
         id->any_port = true;
     /*
-     * Where the port is our choice, prefer one that no socket has: a shared port cannot reach every peer.
+     * If the program names no port, prefer one that no socket has: a shared port cannot reach every peer.
      */
     error = try_bind(id, addr, id->reuse_addr && srd_addr_port(addr));
     if (error == EADDRINUSE)
@@ -232,7 +233,7 @@ int srd_bind_addr(struct rdma_cm_id *ibv, struct sockaddr *addr)
     return srd_id_leave(ibv, error);
 }
 
-/* The local address the kernel would use towards dst; port 0. Positive errno or 0. */
+/* Finds the local address that the kernel would use towards dst; port 0. Returns 0 or a positive errno. */
 static int route_source(const struct sockaddr *dst, struct sockaddr_storage *src)
 {
     socklen_t octets = sizeof(*src);
@@ -252,7 +253,7 @@ static int route_source(const struct sockaddr *dst, struct sockaddr_storage *src
     return error;
 }
 
-/* The wildcard as destination is this host: the id's own address, or loopback. */
+/* Replaces a wildcard as destination, which means this host, by the id's own address, or loopback. */
 static void concrete(const struct srd_id *id, struct sockaddr *dst)
 {
     const struct sockaddr *own = &id->ibv.route.addr.src_addr;
@@ -267,19 +268,19 @@ static void concrete(const struct srd_id *id, struct sockaddr *dst)
     srd_addr_set_port(dst, port);
 }
 
-/* Binds the id to an address towards dst, keeping a port that it has. Positive errno or 0. */
+/* Binds the id to an address towards dst, and keeps a port that it has. Returns 0 or a positive errno. */
 static int bind_towards(struct srd_id *id, const struct sockaddr *dst)
 {
     struct sockaddr_storage src;
     int error;
 
     if (id->state == SRD_ID_BOUND && id->device)
-        return 0; /* connect finds out whether it can be reached from there */
+        return 0; /* connect finds out whether dst can be reached from this address */
     error = route_source(dst, &src);
     if (error)
         return error;
     if (id->state == SRD_ID_BOUND) {
-        /* Bound to a port only: the same port, on the address the route gives. */
+        /* The id is bound to a port only: binds the same port of the address that the route gives. */
         srd_addr_set_port((struct sockaddr *)&src, srd_get_src_port(&id->ibv));
         close(id->fd);
         id->fd = -1;
@@ -297,7 +298,7 @@ static void post_result_locked(
     srd_cm_post_locked(id, event);
 }
 
-/* event: used when 0 is returned, and then only. */
+/* Resolves dst and binds the id. Returns 0, and has posted event; or a positive errno, and event is the caller's. */
 static int resolve_locked(struct srd_id *id, const struct sockaddr *src, const struct sockaddr *dst,
     struct srd_cm_event *event)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange.c - see exchange.h. Events of ids come one at a time, in the reactor, which may destroy ids under the
+ * exchange.c - see exchange.h. The reactor handles events of ids one at a time, and may destroy ids under the
  * exchange's lock. A call of the program must not, since the handler of a fetched event waits for that lock: it takes
- * the ids out and destroys them without the lock. The handler ignores events of ids that the exchange no longer has.
+ * the ids out of the exchange and destroys them without the lock. The handler ignores events of ids that the exchange
+ * does not have.
  */
 #include "softrdma/cm/exchange.h"
 
@@ -14,39 +15,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lost SYN is repeated after one second, then after two. */
+/* WAIT_MIN_MS: TCP repeats a lost SYN after one second, then after two. */
 enum { WAIT_MIN_MS = 4000, PSN_MASK = 0xFFFFFF, QPN_BITS = 24, PORT_SHIFT = 8 };
 
 enum state { IDLE, ASKING, WAITING, JOINED, LOST };
 
 struct peer {
-    struct sockaddr_storage local, remote; /* remote with the port of its number, local with none */
+    struct sockaddr_storage local, remote; /* remote has the port of its number, local has none */
     uint32_t number;
 };
 
 struct srd_exchange {
-    struct srd_qp_exchange base; /* first */
+    struct srd_qp_exchange base; /* must be first */
     struct srd_qp *qp;
     struct srd_exchange_port *port;
-    struct lock lock; /* LOCK_SRD_EXCHANGE: all below */
+    struct lock lock; /* LOCK_SRD_EXCHANGE: guards the members below */
     enum state state;
-    /* each with a pin of the queue pair; while ASKING the peer's Request may wait in in */
+    /* each pins the queue pair; while ASKING the peer's Request may wait in in */
     struct rdma_cm_id *out, *in;
     struct peer peer;
-    uint32_t expected_psn;       /* that the peer expects of this end; once JOINED */
-    struct reactor_source timer; /* of posted requests; pins the queue pair */
-    bool refused;                /* the last Request to the peer */
-    uint64_t ends_ns;            /* its deadline; REACTOR_NEVER: none */
+    uint32_t expected_psn;       /* once JOINED: the sequence number that the peer expects */
+    struct reactor_source timer; /* limits the wait of posted requests; pins the queue pair */
+    bool refused;                /* the peer refused the last Request */
+    uint64_t ends_ns;            /* the timer's deadline; REACTOR_NEVER: none */
 };
 
-/* Private data of a Request and of its Reply: big-endian on the wire. */
+/* The private data of a Request and of its Reply: big-endian on the wire. */
 struct card {
     uint8_t magic[4];
-    uint32_t from, to; /* numbers */
-    uint32_t psn;      /* expected of the other end */
+    uint32_t from, to; /* queue pair numbers */
+    uint32_t psn;      /* the sequence number expected of the other end */
 };
 static const uint8_t magic[4] = { 's', 'r', 'x', 1 };
-_Static_assert(sizeof(struct card) <= SRD_CM_CONNECT_PRIVATE, "travels in a Request");
+_Static_assert(sizeof(struct card) <= SRD_CM_CONNECT_PRIVATE, "fits a Request");
 
 static struct srd_exchange *exchange_of(struct srd_qp *qp)
 {
@@ -64,9 +65,9 @@ static struct ibv_qp_attr attr_of(struct srd_qp *qp)
     return attr;
 }
 
-/* --- who the peer is ---------------------------------------------------------------------------------------------- */
+/* --- the peer ----------------------------------------------------------------------------------------------------- */
 
-/* Returns 0 or EINVAL. */
+/* Makes the peer that attr names. Returns 0 or EINVAL. */
 static int find_peer(struct srd_qp *qp, const struct ibv_qp_attr *attr, struct peer *peer)
 {
     const struct ibv_global_route *grh = &attr->ah_attr.grh;
@@ -125,7 +126,7 @@ static void fill_card(const struct srd_exchange *exchange, struct card *card)
     card->psn = htobe32(attr_of(exchange->qp).rq_psn & PSN_MASK);
 }
 
-/* Reads the card of the peer, in host order. False: there is none. */
+/* Reads the peer's card, in host order. False: there is none. */
 static bool read_card(const struct rdma_cm_event *event, struct card *card)
 {
     const struct rdma_conn_param *param = &event->param.conn;
@@ -139,7 +140,7 @@ static bool read_card(const struct rdma_cm_event *event, struct card *card)
     return !memcmp(card->magic, magic, sizeof(magic));
 }
 
-/* Before RTS this end has no sequence number, and sends nothing. */
+/* Whether the peer expects this end's sequence number, which this end has, and needs, from RTS on. */
 static bool psn_fits_locked(const struct srd_exchange *exchange, uint32_t expected)
 {
     struct ibv_qp_attr attr = attr_of(exchange->qp);
@@ -152,7 +153,7 @@ static bool psn_fits_locked(const struct srd_exchange *exchange, uint32_t expect
     return false;
 }
 
-/* Whether a peer with the right number has the right addresses, too. If not, a warning says which it has. */
+/* Whether a peer with the right number has the right addresses, too. If not, it logs which it has. */
 static bool addresses_fit_locked(const struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     const struct sockaddr *from = &id->route.addr.dst_addr, *to = &id->route.addr.src_addr,
@@ -189,7 +190,7 @@ static void adopt(struct srd_exchange *exchange, struct rdma_cm_id *id)
     srd_id_from(id)->exchanged = exchange->qp;
 }
 
-/* Not the last pin: the caller or its event holds another. */
+/* Destroys an id, and drops its pin, which is not the last one: the caller or its event has another. */
 static void destroy(struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     if (!id)
@@ -216,7 +217,7 @@ static struct rdma_conn_param param_with(const struct srd_exchange *exchange, st
     };
 }
 
-/* Asks the peer. If that is not possible, the peer may still ask. */
+/* Sends the peer a Request. If that fails, the peer's Request may still come. */
 static void ask_locked(struct srd_exchange *exchange)
 {
     struct card card;
@@ -234,14 +235,14 @@ static void ask_locked(struct srd_exchange *exchange)
         log_limited(LOG_INFO, LOG_CM, "queue pair 0x%x cannot ask its peer at %s: %s",
             exchange->qp->qp.qp_num, srd_addr_text((struct sockaddr *)&exchange->peer.remote, text),
             strerror(errno));
-        destroy(exchange, id); /* the events of these calls are acknowledged without the lock */
+        destroy(exchange, id); /* these calls' events are acknowledged without the lock */
         return;
     }
     exchange->out = id;
     exchange->state = ASKING;
 }
 
-/* False: the id is to be destroyed. */
+/* Accepts the peer's Request. False: the caller has to destroy the id. */
 static bool accept_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     struct card card;
@@ -282,14 +283,14 @@ static bool has_requests(struct srd_qp *qp)
     return has;
 }
 
-/* Requests that wait for the peer fail after a while. */
+/* Starts the timer after which requests fail that wait for the peer. */
 static void limit_wait_locked(struct srd_exchange *exchange)
 {
     if (exchange->ends_ns == REACTOR_NEVER && has_requests(exchange->qp))
         set_timer_locked(exchange, wait_ends_ns(exchange->qp));
 }
 
-/* The connection is over, and the queue pair gets no other. */
+/* Takes the ended connection off the queue pair, which gets no other. */
 static void lose_locked(struct srd_exchange *exchange)
 {
     exchange->state = LOST;
@@ -306,9 +307,9 @@ static bool has_connection(struct srd_qp *qp)
     return conn != NULL;
 }
 
-/* --- events; in the reactor --------------------------------------------------------------------------------------- */
+/* --- events, which the reactor handles ---------------------------------------------------------------------------- */
 
-/* One of its ids has ended. */
+/* One of the exchange's ids has ended. */
 static void ended_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     struct rdma_cm_id *kept = exchange->in;
@@ -327,7 +328,7 @@ static void ended_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
     }
 }
 
-/* The peer has accepted. False: it is not the named peer, or is gone. */
+/* The peer has accepted: confirms the connection. False: it is not the named peer, or is gone. */
 static bool conclude_locked(struct srd_exchange *exchange, const struct rdma_cm_event *event)
 {
     struct card card;
@@ -336,7 +337,7 @@ static bool conclude_locked(struct srd_exchange *exchange, const struct rdma_cm_
         srd_reject(event->id, NULL, 0);
         return false;
     }
-    destroy(exchange, exchange->in); /* the peer's own Request: the peer has yielded */
+    destroy(exchange, exchange->in); /* the peer's own Request, which it has given up */
     exchange->in = NULL;
     if (srd_establish(event->id))
         return false;
@@ -346,7 +347,7 @@ static bool conclude_locked(struct srd_exchange *exchange, const struct rdma_cm_
     return true;
 }
 
-/* Returns whether the event's id is to be destroyed. */
+/* Acts on an event. Returns whether the caller has to destroy the event's id. */
 static bool event_locked(struct srd_exchange *exchange, const struct rdma_cm_event *event)
 {
     struct rdma_cm_id *id = event->id;
@@ -367,7 +368,7 @@ static bool event_locked(struct srd_exchange *exchange, const struct rdma_cm_eve
     return true;
 }
 
-/* A Request of the peer's. False: the id is to be destroyed, which refuses it. */
+/* Takes a Request of the peer's. False: the caller has to destroy the id, which refuses the Request. */
 static bool request_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     struct rdma_cm_id *out = exchange->out;
@@ -375,7 +376,7 @@ static bool request_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
     if (exchange->state == WAITING)
         return accept_locked(exchange, id);
     if (!srd_id_withdraw(out) && comes_first_locked(exchange)) {
-        destroy(exchange, exchange->in); /* an earlier one */
+        destroy(exchange, exchange->in); /* an earlier Request */
         exchange->in = id;
         return true;
     }
@@ -445,13 +446,13 @@ void srd_exchange_event(struct rdma_cm_event *event)
     switch (event->event) {
     case RDMA_CM_EVENT_CONNECT_REQUEST: on_request(event); break;
     case RDMA_CM_EVENT_ADDR_RESOLVED:
-    case RDMA_CM_EVENT_ADDR_ERROR: /* then so did the next call, ask_locked */
+    case RDMA_CM_EVENT_ADDR_ERROR: /* the next call in ask_locked has failed, too */
     case RDMA_CM_EVENT_ROUTE_RESOLVED: srd_ack_cm_event(event); break;
     default: on_event(event);
     }
 }
 
-/* Only the peer knows why it refuses; of translated addresses this end sees nothing else. */
+/* Logs that the peer was not reached. Only the peer knows why it refuses, for translated addresses, for example. */
 static void say_unreached_locked(const struct srd_exchange *exchange)
 {
     char to[SRD_ADDR_TEXT], from[SRD_ADDR_TEXT];
@@ -469,7 +470,7 @@ static void say_unreached_locked(const struct srd_exchange *exchange)
             exchange->qp->qp.qp_num, exchange->peer.number, to);
 }
 
-/* Requests have waited for the peer long enough. */
+/* Fails the requests that have waited for the peer long enough. */
 static void on_expired(struct reactor_source *source, enum reactor_how how)
 {
     struct srd_exchange *exchange = container_of(source, struct srd_exchange, timer);
@@ -478,7 +479,7 @@ static void on_expired(struct reactor_source *source, enum reactor_how how)
 
     (void)how;
     lock_acquire(&exchange->lock);
-    due = exchange->ends_ns <= clock_now_ns(); /* not when the limit is gone, or another's by now */
+    due = exchange->ends_ns <= clock_now_ns(); /* another thread may have changed the limit */
     if (due)
         exchange->ends_ns = REACTOR_NEVER;
     if (due && !has_connection(qp) && has_requests(qp)) {
@@ -512,7 +513,7 @@ static int start_locked(struct srd_exchange *exchange)
         error = srd_exchange_listen(exchange->port);
     if (error)
         return error;
-    /* It waits for ever until the queue pair is in RTS, which says how often. */
+    /* A message waits for a Receive for ever until the move to RTS, which sets rnr_retry. */
     atomic_store_explicit(&qp->rnr_retries, SRD_RNR_FOR_EVER, memory_order_relaxed);
     exchange->refused = false;
     ask_locked(exchange);
@@ -520,8 +521,8 @@ static int start_locked(struct srd_exchange *exchange)
 }
 
 /*
- * The peer expects another sequence number than this end will send. Returns the ids to destroy without the lock; a
- * connection reports its end first.
+ * Gives the connection up, since the peer expects another sequence number than this end will send. Returns the id to
+ * destroy without the lock; a connection reports its end first.
  */
 static struct rdma_cm_id *part_locked(struct srd_exchange *exchange)
 {
@@ -570,7 +571,7 @@ static void forget(struct srd_qp *qp, bool destroyed)
     struct rdma_cm_id *out, *in;
 
     if (srd_stale(qp->qp.context))
-        return; /* the lock may be that of a thread of the parent */
+        return; /* a thread of the parent may have the lock */
     lock_acquire(&exchange->lock);
     out = exchange->out;
     in = exchange->in;
@@ -595,7 +596,7 @@ static void free_exchange(struct srd_qp_exchange *exchange)
 static const struct srd_qp_exchange_ops exchange_ops = { check, moved, posted, forget,
     free_exchange };
 
-/* Returns 0 or a positive errno. */
+/* Gives the queue pair an exchange. Returns 0 or a positive errno. */
 static int prepare(struct srd_qp *qp)
 {
     struct srd_exchange *exchange = calloc(1, sizeof(*exchange));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exchange_port.c - the ports that numbers of queue pairs name, and the channel for events of the ids behind them. */
+/* exchange_port.c - the TCP ports that numbers of queue pairs name, and the event channel of all exchanges' ids. */
 #include "softrdma/cm/exchange.h"
 
 #include "util/fork.h"
@@ -14,7 +14,7 @@
 enum { PORTS_TRIED = 64 };
 
 static struct {
-    struct lock lock;                           /* LOCK_SRD_DEVICE: making the rest */
+    struct lock lock;                           /* LOCK_SRD_DEVICE: held while the rest is made */
     struct rdma_event_channel *_Atomic channel; /* never destroyed */
     struct reactor_source source;
 } hub = { .lock = LOCK_INIT(LOCK_SRD_DEVICE, "softrdma exchange") };
@@ -27,7 +27,7 @@ static void forked(void)
 
 FORK_CHILD(forked);
 
-/* Events are there, or were until their id was destroyed. */
+/* Handles an event, if one is there: destroying an id removes its events. */
 static void on_run(struct reactor_source *source, enum reactor_how how)
 {
     struct rdma_cm_event *event;
@@ -39,7 +39,7 @@ static void on_run(struct reactor_source *source, enum reactor_how how)
 
 static const struct reactor_source_ops hub_ops = { .run = on_run };
 
-/* Lock held. Returns 0 or a positive errno. */
+/* Makes the channel, unless it is there. The lock is held. Returns 0 or a positive errno. */
 static int open_hub(void)
 {
     struct rdma_event_channel *channel;
@@ -67,7 +67,7 @@ struct rdma_event_channel *srd_exchange_channel(void)
     return atomic_load_explicit(&hub.channel, memory_order_acquire);
 }
 
-/* number: 0 is any. NULL with errno. */
+/* Returns an id that is bound to a port (number 0: any); NULL with errno. */
 static struct rdma_cm_id *bind_port(uint16_t number)
 {
     struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(number) };
@@ -79,7 +79,7 @@ static struct rdma_cm_id *bind_port(uint16_t number)
         return NULL;
     if (!srd_bind_addr(id, (struct sockaddr *)&six))
         return id;
-    if ((errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL) && /* a host without IPv6 */
+    if ((errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL) && /* the host has no IPv6 */
         !srd_bind_addr(id, (struct sockaddr *)&four))
         return id;
     error = errno;
@@ -88,13 +88,13 @@ static struct rdma_cm_id *bind_port(uint16_t number)
     return NULL;
 }
 
-/* Whether a number of 24 bits may begin with it. */
+/* Whether a queue pair's number may begin with a port's. */
 static bool fits(uint16_t number)
 {
     return number >= SRD_QP_PORT_MIN;
 }
 
-/* The system's choice, or else one of those that fit. Returns 0 or a positive errno. */
+/* Binds the port that the system chooses, or a random one that fits. Returns 0 or a positive errno. */
 static int find_port(struct rdma_cm_id **out)
 {
     uint16_t number = 0;

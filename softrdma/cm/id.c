@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * id.c - an rdma_cm_id: creation, references, options, disconnect and destruction; its connection's reports; and what
- * librdmacm builds from its own calls: synchronous ids, endpoints, shared receive queues on an id.
+ * id.c - an rdma_cm_id: creation, references, options, disconnect and destruction; its connection's reports; and the
+ * calls that librdmacm builds from others: synchronous ids, endpoints, shared receive queues on an id.
  */
 #include "softrdma/cm/id.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* At most one of these per id, without a reference: the last reference takes the id off. */
+/* The list of srd_id_await. It has no references: the function that drops an id's last one takes the id off. */
 static struct {
     struct lock lock; /* LOCK_SRD_CHANNEL */
     struct list_head ids;
@@ -169,7 +169,7 @@ int srd_id_leave(struct rdma_cm_id *ibv, int error)
     return -1;
 }
 
-/* --- the end of its connection; reports nothing ------------------------------------------------------------------- */
+/* --- the end of a connection, without a report -------------------------------------------------------------------- */
 
 void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets)
 {
@@ -190,7 +190,7 @@ void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t o
         srd_conn_linger(id->conn);
 }
 
-/* Ends whatever connection there is, as destroying an id does. No lock held. */
+/* Ends the id's connection, if it has one, for srd_destroy_id. No lock held. */
 static void end_connection(struct srd_id *id)
 {
     struct srd_conn *conn;
@@ -204,7 +204,7 @@ static void end_connection(struct srd_id *id)
     case SRD_ID_CONNECTED: streaming = true; break;
     case SRD_ID_RESPONSE:
     case SRD_ID_ACCEPTED:
-        /* A stream that has begun is ended by the queue pair's rules, below. */
+        /* A stream that has begun ends by the queue pair's rules, below. */
         streaming = conn && srd_life_phase(&conn->life) != SRD_CONN_STARTUP;
         if (conn && !streaming)
             srd_conn_linger(conn);
@@ -232,7 +232,7 @@ void srd_id_abandon(struct srd_id *id)
     srd_id_unref(id);
 }
 
-/* --- what its connection reports, on either side ------------------------------------------------------------------ */
+/* --- reports of a connection, on either side ---------------------------------------------------------------------- */
 
 void srd_id_on_established(void *owner, struct srd_conn *conn)
 {
@@ -333,11 +333,11 @@ int srd_destroy_id(struct rdma_cm_id *ibv)
     struct srd_id *id = srd_id_from(ibv);
 
     if (id->generation != srd_generation) {
-        srd_id_unref(id); /* events of it may still have to be acknowledged */
+        srd_id_unref(id); /* the program may still have to acknowledge its events */
         return 0;
     }
     lock_acquire(&id->lock);
-    id->destroyed = true; /* no event is posted from here on */
+    id->destroyed = true; /* ends the posting of events */
     lock_release(&id->lock);
     srd_listen_stop(id);
     end_connection(id);
@@ -389,7 +389,7 @@ int srd_set_option(struct rdma_cm_id *ibv, int level, int optname, void *optval,
 int srd_notify(struct rdma_cm_id *ibv, enum ibv_event_type event)
 {
     (void)ibv, (void)event;
-    return 0; /* establishment shows on the stream itself */
+    return 0; /* the stream shows by itself that it is established */
 }
 
 int srd_disconnect(struct rdma_cm_id *ibv)
@@ -428,9 +428,9 @@ int srd_disconnect(struct rdma_cm_id *ibv)
     return srd_id_complete(ibv, 0);
 }
 
-/* --- endpoints, and what else librdmacm builds from its own calls ------------------------------------------------- */
+/* --- endpoints, and other calls that librdmacm builds from its own ------------------------------------------------ */
 
-/* rdma_create_ep(3): how long resolving may take. */
+/* How long resolving may take in rdma_create_ep(3). */
 enum { RESOLVE_MS = 2000 };
 
 static int make_listening(struct srd_id *id, const struct rdma_addrinfo *res, struct ibv_pd *pd,

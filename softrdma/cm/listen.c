@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listen.c - listening: TCP accept, and the half-open ids, of peers that have connected and not sent a Request yet.
+ * listen.c - listening: accepts TCP connections, and keeps half-open ids, whose peers have not sent a Request yet.
  *
  * Their number is bounded: beyond SRD_CM_HALF_OPEN_MAX per listener the listener drops the oldest once it has had
  * SRD_CM_HALF_OPEN_MS. A genuine peer sends its Request at once; but where many connect at a time, 128 others may be
@@ -24,7 +24,7 @@ static struct srd_id *of_source(struct srd_source *source)
     return container_of(source, struct srd_id, source);
 }
 
-/* SRD_CM_HALF_OPEN_FULL, or a quarter of the files that the process may open if that is less. */
+/* Returns SRD_CM_HALF_OPEN_FULL, or a quarter of the files that the process may open if that is less. */
 static int half_open_full(void)
 {
     struct rlimit files;
@@ -35,7 +35,7 @@ static int half_open_full(void)
                                                      : SRD_CM_HALF_OPEN_MAX;
 }
 
-/* The oldest half-open id, off the list, if there are too many; NULL: there are not. */
+/* Takes the oldest half-open id off the list and returns it, if there are too many; NULL: there are not. */
 static struct srd_id *too_many_half_open(struct srd_id *listener)
 {
     struct srd_id *oldest = NULL;
@@ -55,7 +55,7 @@ static struct srd_id *too_many_half_open(struct srd_id *listener)
     return oldest;
 }
 
-/* No lock held. */
+/* Closes the connection of a half-open id. No lock held. */
 static void drop_half_open(struct srd_id *oldest)
 {
     char text[SRD_ADDR_TEXT];
@@ -70,7 +70,7 @@ static void drop_half_open(struct srd_id *oldest)
         atomic_fetch_add_explicit(&oldest->device->half_open_dropped, 1, memory_order_relaxed);
     }
     lock_release(&oldest->lock);
-    srd_passive_report(oldest); /* gives up its listener */
+    srd_passive_report(oldest); /* drops the reference to its listener */
     srd_id_unref(oldest);
 }
 
@@ -133,7 +133,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
         srd_conn_close(id->conn);
     } else {
         srd_source_deadline(&id->conn->source, id->arrived_ms + SRD_CM_REQUEST_MS);
-        srd_passive_ready_locked(id); /* the request is mostly there already */
+        srd_passive_ready_locked(id); /* mostly the Request has come already */
     }
     request = id->state != SRD_ID_INCOMING;
     lock_release(&id->lock);
@@ -168,7 +168,7 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
         int fd = -1;
 
         errno = 0;
-        lock_acquire(&listener->lock); /* against srd_listen_stop closing the socket */
+        lock_acquire(&listener->lock); /* srd_listen_stop closes the socket under it */
         if (listener->listening)
             fd = accept4(
                 source->fd, (struct sockaddr *)&peer, &octets, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -211,7 +211,7 @@ static const struct srd_source_ops source_ops = {
     .free = on_free,
 };
 
-/* It has not begun to listen. */
+/* Drops the meet of an id that could not begin to listen. */
 static void drop_meet(struct srd_id *id)
 {
     if (!id->meet)
@@ -280,7 +280,7 @@ void srd_listen_stop(struct srd_id *id)
         return;
     srd_source_remove(&id->source);
     if (id->meet)
-        srd_meet_stop(id->meet); /* the name first: it is free when the port is */
+        srd_meet_stop(id->meet); /* comes first, so that the name is free when the port is */
     lock_acquire(&id->lock);
     id->listening = false;
     close(id->source.fd);

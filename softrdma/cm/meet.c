@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* meet.c - the active end of a meeting: finds the socket of the peer's listener and makes it an offer. See meet.h. */
+/* meet.c - the active end of meet.h: finds the socket of the peer's listener and makes an offer. */
 #include "softrdma/cm/meet.h"
 
 #include "softrdma/device/addr.h"
@@ -18,7 +18,7 @@ bool srd_meet_wanted(void)
     return !setting_off("NDSPI_SOFT_SHM");
 }
 
-/* Whether an address is one of this host, or rather of its network namespace: a socket can be bound to it. */
+/* Whether an address belongs to this host, or rather to its network namespace: a socket can be bound to it. */
 static bool can_bind(const struct sockaddr *addr)
 {
     struct sockaddr_storage any_port;
@@ -38,7 +38,7 @@ static bool is_here(const struct sockaddr *local, const struct sockaddr *peer)
     return srd_addr_same_host(local, peer) || srd_addr_is_loopback(peer) || can_bind(peer);
 }
 
-/* A Unix socket that is connected to that of the listener; or a negative errno. */
+/* Returns a Unix socket that is connected to the listener's, or a negative errno. */
 static int find_listener(const struct sockaddr *peer)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -55,14 +55,14 @@ static int find_listener(const struct sockaddr *peer)
         if (!connect(fd, (struct sockaddr *)&name, octets))
             return fd;
         error = errno;
-        if (error != ECONNREFUSED) /* EAGAIN: its queue is full */
+        if (error != ECONNREFUSED) /* EAGAIN: the listener's queue is full */
             break;
     }
     close(fd);
     return -error;
 }
 
-/* Takes wake_fd over. 0 or a negative errno; why: what failed, if that error does not say it. */
+/* Makes and sends an offer; takes wake_fd over. Returns 0 or a negative errno. why: the reason, if errno is unclear. */
 static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const char **why)
 {
     struct srd_share_offer offer;
@@ -82,7 +82,7 @@ static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const c
     if (!error && (error = srd_meet_send(wake_fd, offer.memory_fd, tcp_fd)))
         close(offer.memory_fd);
     if (error) {
-        srd_close_foreign(wake_fd); /* the listener may have sent something */
+        srd_close_foreign(wake_fd); /* the listener may have sent descriptors */
         return error;
     }
     offer.wake_fd = wake_fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meet.h - how two ends on one host come to share memory, while their connection starts.
+ * meet.h - lets two ends on one host share memory, while their connection starts: the active end makes an offer.
  *
  *   active                                                           passive
  *     |---- TCP connected ------------------------------------------->|
@@ -31,36 +31,39 @@ struct srd_meet_pair {
     uint64_t network;                    /* srd_meet_network */
 };
 
-/* NDSPI_SOFT_SHM=0: false. */
+/* Whether connections may share memory: not with NDSPI_SOFT_SHM=0. */
 bool srd_meet_wanted(void);
 
 /*
- * srd_meet_offer - the active end, TCP connected, the Request not sent: offers the listener memory.
+ * srd_meet_offer - offers the listener memory. The active end calls it when TCP is connected and the Request not sent.
  * fd           in: the TCP socket
  * local, peer  in: its addresses
- * Returns this end's share of it (srd_share_free, or srd_conn_give_share when the Reply has the flag). NULL: nothing
- * was offered: the peer is on another host or of another user, has no softrdma listener, or this end lacks memory or
- * descriptors; the log says which at level info. Never waits. Any lock below LOCK_SRD_CHANNEL may be held.
+ * Returns this end's share of the memory (for srd_share_free, or srd_conn_give_share when the Reply has the flag).
+ * NULL: it has offered nothing, since the peer is on another host or of another user, has no softrdma listener, or this
+ * end lacks memory or descriptors; the log says which at level info. It never waits. Any lock below LOCK_SRD_CHANNEL
+ * may be held.
  */
 struct srd_share *srd_meet_offer(int fd, const struct sockaddr *local, const struct sockaddr *peer);
 
 /*
- * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on. If a resource is short now
- * (log), tries again when a connection comes.
- * fd  in: the listening socket; only asked, not kept
+ * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on. If a resource is short, it
+ * says so in the log, and tries again when a connection comes.
+ * fd  in: the listening socket, whose address is read; it is not kept
  * Returns an object with one reference, the caller's. NULL: its connections stay on TCP.
  */
 struct srd_meet;
 struct srd_meet *srd_meet_listen(int fd);
-/* Stops taking offers; refuses those that have come. Once. No lock of LOCK_SRD_MEET or above is held. */
+/*
+ * Stops taking offers, and refuses those that have come. It is called once. No lock of LOCK_SRD_MEET or above is held.
+ */
 void srd_meet_stop(struct srd_meet *meet);
 void srd_meet_unref(struct srd_meet *meet);
 
 /*
- * The passive end; meet may be NULL. Any lock below LOCK_SRD_MEET may be held.
- * srd_meet_claim   a Request says that an offer was made: this end's share of it. NULL: there is none, or it does not
- *                  fit (log, info)
- * srd_meet_forget  refuses what was offered for a connection that has ended, or that shows its Request without the flag
+ * The passive end calls these; meet may be NULL. Any lock below LOCK_SRD_MEET may be held.
+ * srd_meet_claim   takes the offer that a Request announces. Returns this end's share of the memory. NULL: there is no
+ *                  offer, or it does not fit, which the log says at level info
+ * srd_meet_forget  refuses an offer for a connection that has ended, or whose Request has not the flag
  * local, peer  in: the addresses of the accepted connection, IPv4 where mapped
  */
 struct srd_share *srd_meet_claim(
@@ -68,7 +71,7 @@ struct srd_share *srd_meet_claim(
 void srd_meet_forget(
     struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer);
 
-/* --- between the files of a meeting ------------------------------------------------------------------------------- */
+/* --- for the files meet*.c ---------------------------------------------------------------------------------------- */
 
 enum { SRD_MEET_NAMES = 3 };
 
@@ -77,40 +80,40 @@ enum { SRD_MEET_NAMES = 3 };
     "this process has as many connections with such memory as it, or its control group, may have"
 
 /*
- * srd_meet_name - the name of a listener's socket.
- * addr  in: its address; or where a peer connects to
- * which in: 0: of that address; of a wildcard that covers it: 1, and 2 for IPv6's where addr is IPv4
+ * srd_meet_name - makes the name of a listener's socket.
+ * addr  in: the listener's address; or the address that a peer connects to
+ * which in: 0: the name of that address; 1: of a wildcard that covers it; 2: of IPv6's wildcard where addr is IPv4
  * name  out
  * Returns the octets of the name; 0: there is no such name.
  */
 struct sockaddr_un;
 socklen_t srd_meet_name(const struct sockaddr *addr, int which, struct sockaddr_un *name);
 
-/* Whether the process at the other end of a Unix socket is of this user; never for a user without a name here. */
+/* Whether the process at the other end of a Unix socket is of this user; never for one outside this user namespace. */
 bool srd_meet_same_user(int fd);
-/* Why not, as it ends the sentence of a log line. */
+/* Returns why it is not, as the end of a sentence in the log. */
 const char *srd_meet_other_user(void);
 
 /* Whether a share may keep the descriptor: shares may have the lower quarter of the numbers. False for -1. */
 bool srd_meet_may_keep(int fd);
 
-/* The network namespace of a socket; 0: this kernel does not say (before Linux 5.14). */
+/* Returns the network namespace of a socket; 0: this kernel does not say (before Linux 5.14). */
 uint64_t srd_meet_network(int fd);
 
-/* Returns 0; -EPROTO: no socket, or not of plain TCP; -ENOTCONN. */
+/* Reads the addresses of a TCP connection. Returns 0; -EPROTO: no socket, or not of plain TCP; -ENOTCONN. */
 int srd_meet_pair_of(int fd, struct srd_meet_pair *pair);
 
-/* An offer as it came. */
+/* An offer as it was received. */
 struct srd_meet_offer {
     struct srd_share_offer share; /* its wake_fd is -1 */
-    struct srd_meet_pair pair;    /* as the sender sees it */
+    struct srd_meet_pair pair;    /* the connection as the sender sees it */
 };
 
 /*
- * srd_meet_send     sends an offer, and copies of both descriptors. 0 or a negative errno.
- * srd_meet_receive  reads one. Returns 0; -EAGAIN: not there yet; -ECONNRESET: the sender has left; -EACCES: of another
- *                   user; -EPROTO: no offer; -EMFILE: no descriptors for it; or what recvmsg says. Nothing is left open
- *                   but on 0.
+ * srd_meet_send     sends an offer, and copies of both descriptors. Returns 0 or a negative errno
+ * srd_meet_receive  reads an offer. Returns 0; -EAGAIN: none is there yet; -ECONNRESET: the sender has closed; -EACCES:
+ *                   the sender is another user; -EPROTO: it is no offer; -EMFILE: no descriptors are left for it; or
+ *                   recvmsg's error. On failure no descriptor is left open
  */
 int srd_meet_send(int fd, int memory_fd, int tcp_fd);
 int srd_meet_receive(int fd, struct srd_meet_offer *offer);

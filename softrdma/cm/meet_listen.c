@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meet_listen.c - the passive end of a meeting: a listener's Unix socket, what connects to it, and the offers that wait
- * for the Requests of their connections.
+ * meet_listen.c - the passive end of meet.h: a listener's Unix socket, the processes that connect to it, and the offers
+ * that wait for the Requests of their connections.
  *
- * An offer comes before its Request, mostly together with the Unix connection. A visitor has connected and not sent its
- * offer yet. Both are bounded in number and time; the oldest is dropped first.
+ * An offer comes before its Request, mostly together with the Unix connection. A visitor is a Unix connection that has
+ * sent no offer yet. Visitors and offers are bounded in number and time; the oldest is dropped first.
  */
 #include "softrdma/cm/meet.h"
 
@@ -21,26 +21,26 @@
 #include <unistd.h>
 
 enum { BACKLOG = 1024, ACCEPTS = 64, PAUSE_MS = 200, AGAIN_MS = 1000 };
-/* A visitor sends its offer in the call that connected it; an offer's Request is sent next. */
+/* The limits are generous: a peer sends its offer in the call that connects, and its Request right after that. */
 enum { VISITORS_MAX = 64, VISITOR_MS = 500 };
 enum { OFFERS_MAX = SRD_CM_HALF_OPEN_FULL, OFFER_MS = SRD_CM_REQUEST_MS };
 
 struct srd_meet {
-    struct srd_source source;     /* first */
-    struct lock lock;             /* LOCK_SRD_MEET: the socket and all below */
+    struct srd_source source;     /* must be first */
+    struct lock lock;             /* LOCK_SRD_MEET: guards the socket and the members below */
     struct sockaddr_storage addr; /* the listener's */
     uint64_t network;
-    int error;         /* why there is no socket; 0: there is one, or is to be none any more */
-    uint64_t again_ms; /* when the next try may be, clock_now_ms() */
+    int error;         /* why it has no socket; 0: it has one, or needs none any more */
+    uint64_t again_ms; /* the earliest time of the next try, clock_now_ms() */
     atomic_bool paused;
     struct list_head visitors, offers; /* the oldest first */
     int n_visitors, n_offers;
 };
 
 struct visitor {
-    struct srd_source source; /* first */
-    struct srd_meet *meet;    /* a reference */
-    struct list_node node;    /* not linked: it is served or refused, its descriptor is gone */
+    struct srd_source source; /* must be first */
+    struct srd_meet *meet;    /* holds a reference */
+    struct list_node node;    /* not linked: it is served or refused, and has no descriptor */
 };
 
 struct waiting {
@@ -56,7 +56,7 @@ static struct srd_meet *meet_of(struct srd_source *source)
 
 /* --- offers ------------------------------------------------------------------------------------------------------- */
 
-/* pair: of the connection that it is for; NULL: that is not known. */
+/* Logs that an offer is refused. pair: the addresses of its connection; NULL: they are not known. */
 static void refused(const struct srd_meet_pair *pair, const char *why)
 {
     char text[SRD_ADDR_TEXT];
@@ -86,7 +86,7 @@ static struct waiting *waiting_of(struct list_node *node)
     return list_entry(node, struct waiting, node);
 }
 
-/* Off the list. */
+/* Takes an offer off the list. */
 static void unlist_locked(struct srd_meet *meet, struct waiting *waiting)
 {
     lock_assert_held(&meet->lock);
@@ -155,7 +155,7 @@ static void keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offe
 
 /* --- visitors ----------------------------------------------------------------------------------------------------- */
 
-/* Takes it off the list, and its descriptor from it. */
+/* Takes a visitor off the list. Returns its descriptor, which is the caller's. */
 static int dismiss_locked(struct srd_meet *meet, struct visitor *visitor)
 {
     int fd = visitor->source.fd;
@@ -169,7 +169,7 @@ static int dismiss_locked(struct srd_meet *meet, struct visitor *visitor)
     return fd;
 }
 
-/* Reads what a visitor has sent by now. */
+/* Reads the offer of a visitor, if it has come. */
 static void serve_locked(struct srd_meet *meet, struct visitor *visitor)
 {
     struct srd_meet_offer offer;
@@ -231,7 +231,7 @@ static const struct srd_source_ops visitor_ops = {
     .free = visitor_free,
 };
 
-/* Waits for its offer. 0 or a negative errno, then fd is closed. */
+/* Makes a visitor of a Unix connection. Returns 0, or a negative errno; then fd is closed. */
 static int admit_locked(struct srd_meet *meet, int fd)
 {
     struct visitor *visitor = calloc(1, sizeof(*visitor));
@@ -270,7 +270,7 @@ static void pause_locked(struct srd_meet *meet, int error)
     srd_source_due(&meet->source, clock_now_ms() + PAUSE_MS);
 }
 
-/* One that has connected. False: there is none. */
+/* Accepts a Unix connection, and reads its offer or makes a visitor of it. False: none is there. */
 static bool accept_locked(struct srd_meet *meet)
 {
     struct srd_meet_offer offer;
@@ -337,12 +337,15 @@ static uint32_t on_interest(struct srd_source *source)
     return atomic_load(&meet_of(source)->paused) ? 0 : EPOLLIN;
 }
 
-/* Those that connected would be closed with it; without them its close does not wait, and its name is free at once. */
+/*
+ * Closes the listener's Unix socket, and first the connections in its queue, which might make its close wait: so the
+ * name is free at once.
+ */
 static void close_socket(int fd)
 {
     int visitor;
 
-    shutdown(fd, SHUT_RD); /* from here on the kernel refuses connections */
+    shutdown(fd, SHUT_RD); /* the kernel refuses connections after this */
     do {
         visitor = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
         if (visitor >= 0)
@@ -368,7 +371,7 @@ static const struct srd_source_ops source_ops = {
     .free = on_free,
 };
 
-/* The socket and its name. A descriptor or a negative errno. */
+/* Makes the socket, with its name. Returns a descriptor or a negative errno. */
 static int open_socket(const struct sockaddr *addr)
 {
     struct sockaddr_un name;
@@ -384,7 +387,7 @@ static int open_socket(const struct sockaddr *addr)
     return -error;
 }
 
-/* Logs each reason once. */
+/* Logs why there is no socket, each reason once. */
 static void say_closed(const struct srd_meet *meet, int error)
 {
     char text[SRD_ADDR_TEXT];
@@ -400,15 +403,17 @@ static void say_closed(const struct srd_meet *meet, int error)
             LOG_INFO, LOG_CM, "connections to %s share no memory: %s", text, strerror(-error));
 }
 
-/* Without the socket connections stay on TCP. A resource that is short now may be free when a later one comes. */
+/*
+ * Opens the socket. If that fails, connections stay on TCP, and a later one tries again: the resource may be free then.
+ */
 static void open_locked(struct srd_meet *meet)
 {
     int fd = open_socket((struct sockaddr *)&meet->addr), error = fd < 0 ? fd : 0;
 
     lock_assert_held(&meet->lock);
     if (!error) {
-        srd_source_init(
-            &meet->source, &source_ops, fd); /* not added, so no other thread knows it */
+        /* The source is not added, so no other thread uses it. */
+        srd_source_init(&meet->source, &source_ops, fd);
         error = srd_source_add(&meet->source);
     }
     if (error && fd >= 0) {
@@ -469,9 +474,9 @@ void srd_meet_unref(struct srd_meet *meet)
     srd_source_unref(&meet->source);
 }
 
-/* --- for the connection manager ----------------------------------------------------------------------------------- */
+/* --- calls of the connection manager ------------------------------------------------------------------------------ */
 
-/* Everything that has been sent until now. */
+/* Reads all offers that have been sent until now. */
 static void collect_locked(struct srd_meet *meet)
 {
     struct list_node *next;

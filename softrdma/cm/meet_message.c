@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meet_message.c - the one message of a meeting, and what is checked of its sender and of the descriptors in it. The
- * memory is checked where it is mapped (srd_share_take).
+ * meet_message.c - sends and receives an offer (meet.h), and checks its sender and the descriptors in it.
+ * srd_share_take, which maps the memory, checks that.
  */
 #include "softrdma/cm/meet.h"
 
@@ -24,10 +24,10 @@
 
 /* The id that the kernel shows for users of other user namespaces (/proc/sys/kernel/overflowuid). */
 enum { NO_USER = 65534 };
-/* The part of the descriptors that shares may take; the rest is for connections over TCP. */
+/* Shares may take the SHARES_PART-th part of the descriptors; the rest is for connections over TCP. */
 enum { SHARES_PART = 4 };
 
-/* The text of the message; the last octet is the version of the offer and of the memory's layout. */
+/* The octets of an offer; the last one is the version of the offer and of the memory's layout. */
 enum { SAID_OCTETS = 8 };
 static const uint8_t said[SAID_OCTETS] = { 's', 'r', 'd', 'm', 'e', 'e', 't', 2 };
 enum { MEMORY, TCP, DESCRIPTORS };
@@ -78,7 +78,7 @@ bool srd_meet_may_keep(int fd)
 {
     struct rlimit files;
 
-    /* Where the limit cannot be read, a filter of system calls is in the way: there is none then. */
+    /* If a seccomp filter refuses getrlimit, no limit is assumed. */
     return fd >= 0 &&
            (getrlimit(RLIMIT_NOFILE, &files) || (rlim_t)fd < files.rlim_cur / SHARES_PART);
 }
@@ -144,7 +144,9 @@ int srd_meet_send(int fd, int memory_fd, int tcp_fd)
     return sent == sizeof(said) ? 0 : -EPROTO;
 }
 
-/* Closes all beyond DESCRIPTORS. Returns how many came; the rest of fds is -1. */
+/*
+ * Takes the descriptors of a message, and closes those beyond DESCRIPTORS. Returns how many came; others in fds are -1.
+ */
 static int take_descriptors(struct msghdr *message, int fds[DESCRIPTORS])
 {
     int count = 0;
@@ -174,7 +176,7 @@ static int take_descriptors(struct msghdr *message, int fds[DESCRIPTORS])
 static int check(const struct msghdr *message, ssize_t got, const uint8_t *octets, int count)
 {
     if (message->msg_flags & MSG_CTRUNC && count < DESCRIPTORS)
-        return -EMFILE; /* or too many were sent to a process that is short of them */
+        return -EMFILE; /* also if more than DESCRIPTORS were sent, and few descriptors are left */
     if (got != SAID_OCTETS || memcmp(octets, said, SAID_OCTETS) != 0 || count != DESCRIPTORS ||
         message->msg_flags & (MSG_CTRUNC | MSG_TRUNC))
         return -EPROTO;
@@ -183,7 +185,7 @@ static int check(const struct msghdr *message, ssize_t got, const uint8_t *octet
 
 int srd_meet_receive(int fd, struct srd_meet_offer *offer)
 {
-    uint8_t octets[SAID_OCTETS + 1]; /* one more shows what is too long */
+    uint8_t octets[SAID_OCTETS + 1]; /* one more, so that a longer message shows */
     union control control = { 0 };
     struct iovec iov = { .iov_base = octets, .iov_len = sizeof(octets) };
     struct msghdr message = { .msg_iov = &iov,
@@ -207,7 +209,7 @@ int srd_meet_receive(int fd, struct srd_meet_offer *offer)
     if (!error && !srd_meet_may_keep(fds[MEMORY]))
         error = -EMFILE;
     if (fds[TCP] >= 0)
-        srd_close_foreign(fds[TCP]); /* its owner's end must show as soon as it ends */
+        srd_close_foreign(fds[TCP]); /* a copy kept here would keep the sender's end of TCP open */
     if (error && fds[MEMORY] >= 0)
         srd_close_foreign(fds[MEMORY]);
     offer->share = (struct srd_share_offer){ .memory_fd = error ? -1 : fds[MEMORY], .wake_fd = -1 };

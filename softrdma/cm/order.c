@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c - see order.h. The list is in the order of the calls; those of all destinations are in it. */
+/* order.c - see order.h. One list has the connects of all destinations, in the order of the calls. */
 #include "softrdma/cm/order.h"
 
 #include "softrdma/cm/id.h"
@@ -91,7 +91,7 @@ struct srd_id *srd_order_first(const struct sockaddr *dst)
     return id;
 }
 
-/* The parent's ids wait in the parent alone. */
+/* The child of a fork forgets the parent's ids, which wait in the parent alone. */
 static void forked(void)
 {
     lock_init(&order.lock, LOCK_SRD_ORDER, "softrdma order");

@@ -3,8 +3,8 @@
  * passive.c - the accepting side: MPA Request, the program's decision, Reply, and the first FPDU, which establishes the
  * connection.
  *
- * An active program may still refuse after it has seen the Reply. Then the stream ends before any FPDU; a softrdma
- * peer sends its private data before that, in a frame shaped like a Reply with another key.
+ * An active program may still reject after it has seen the Reply. Then the stream ends before any FPDU; a softrdma peer
+ * first sends its private data, in a frame shaped like a Reply with another key.
  */
 #include "softrdma/cm/id.h"
 
@@ -17,14 +17,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-/* "MPA ID Rej Frame": differs from the Reply's key in one octet; no first FPDU of a soft peer begins so. */
+/* The key "MPA ID Rej Frame" differs from the Reply's in one octet; no first FPDU of a softrdma peer begins so. */
 enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
 static const uint8_t reject_key[KEY_OCTETS] = "MPA ID Rej Frame";
 
-/* Earlier connections to look at before a request is reported: as many as a turn of the reactor finds ready. */
+/*
+ * The most earlier connections to look at before a request is reported: as many as a turn of the reactor finds ready.
+ */
 enum { EARLIER_MAX = 32 };
 
-/* cut: the peer has left, and waits for no FIN. */
+/* Logs and drops an incoming connection. cut: the peer has closed, and waits for no FIN. */
 static void drop_locked(struct srd_id *id, const char *why, bool cut)
 {
     char text[SRD_ADDR_TEXT];
@@ -126,7 +128,7 @@ static void read_awaited(const struct rdma_event_channel *channel)
         if (conn) {
             if (actions)
                 srd_conn_started(conn, actions);
-            /* Another thread may have found it, and be on its way to report it. */
+            /* Another thread may have established it, and be about to report it. */
             if (srd_life_has(&conn->life, SRD_CONN_UP))
                 srd_id_on_established(id, conn);
             srd_conn_unref(conn);
@@ -135,7 +137,7 @@ static void read_awaited(const struct rdma_event_channel *channel)
     }
 }
 
-/* Those whose connections came last before id's, the last first, each with a reference. Returns how many. */
+/* Finds the ids whose connections came last before id's, the last first, each with a reference. Returns how many. */
 static int came_before(struct srd_id *id, struct srd_id *earlier[EARLIER_MAX])
 {
     struct srd_id *listener;
@@ -228,7 +230,7 @@ void srd_passive_report(struct srd_id *id)
         event->ibv.listen_id = &listener->ibv;
         id->ibv.channel = listener->ibv.channel;
         id->ibv.context = listener->ibv.context;
-        srd_id_ref(id); /* the program's, by way of the event */
+        srd_id_ref(id); /* the event has it, then the program */
         srd_cm_post_locked(listener, event);
     }
     lock_release(&listener->lock);
@@ -256,7 +258,7 @@ static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
     srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, frame);
 }
 
-/* Looks behind the Reply: 1 = there is a whole reject frame, now in id->reply; 0 = a part of one; -1 = none. */
+/* Looks for a reject frame behind the Reply. Returns 1: a whole one, now in id->reply; 0: a part of one; -1: none. */
 static int reject_frame_locked(struct srd_id *id)
 {
     struct srd_conn *conn = id->conn;
@@ -295,7 +297,7 @@ static unsigned attach_locked(struct srd_id *id)
     return actions;
 }
 
-/* Established without a first FPDU. Unless this end may speak first, its Sends go on waiting for that. */
+/* Establishes the connection without a first FPDU. Unless this end may speak first, its Sends still wait for one. */
 static unsigned establish_silent_locked(struct srd_id *id)
 {
     id->params.speaks_first = id->may_speak;
@@ -308,7 +310,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
 
     if (got == -EAGAIN)
         return 0;
-    /* The peer closed without a message: it was connected, and did not refuse. */
+    /* The peer closed without a message: it was connected, and did not reject. */
     if (got == 0 && id->may_speak)
         return establish_silent_locked(id);
     if (got <= 0) {
@@ -339,7 +341,7 @@ static unsigned first_fpdu_expired_locked(struct srd_id *id)
 
     lock_assert_held(&id->lock);
     if (srd_life_phase(&id->conn->life) != SRD_CONN_STARTUP)
-        return 0; /* the FPDU came meanwhile */
+        return 0; /* the first FPDU came meanwhile */
     if (id->params.rtr_expected) {
         log_limited(LOG_INFO, LOG_CM,
             "connection from %s: accepted, but never completed by the peer",
@@ -350,7 +352,7 @@ static unsigned first_fpdu_expired_locked(struct srd_id *id)
         srd_cm_post_event_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
         return 0;
     }
-    /* A peer that takes octets behind the Reply for a fault must have had time for the Reply alone. */
+    /* Some peers fail if octets follow the Reply at once, so TCP must have delivered the Reply alone first. */
     if (ioctl(id->conn->source.fd, SIOCOUTQ, &unsent) || unsent ||
         id->conn->out_sent < id->conn->out_octets) {
         await_first_fpdu_locked(id);
@@ -365,7 +367,7 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
     switch (id->state) {
     case SRD_ID_INCOMING: receive_request_locked(id); return 0;
     case SRD_ID_REQUEST:
-        /* The peer waits for the Reply: whatever shows now is its end. */
+        /* The peer waits for the Reply, so a readable socket means that it has closed. */
         if (srd_conn_fill(id->conn) != -EAGAIN) {
             drop_locked(id, "went away before it was answered", true);
             id->peer_gone = true;
@@ -426,7 +428,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 const struct srd_conn_owner_ops srd_passive_conn_ops = { on_ready, on_expired,
     srd_id_on_established, srd_id_on_down, srd_id_on_unref };
 
-/* Its Reply says so: what comes behind that goes through the memory. */
+/* Gives the connection its share: the Reply announces it, and the octets behind the Reply go through the memory. */
 static void give_share_locked(struct srd_id *id)
 {
     char text[SRD_ADDR_TEXT];
@@ -452,7 +454,8 @@ static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param,
     if (error)
         return error;
     id->local.shared = id->share != NULL;
-    srd_mpa_accept(id->request, &id->local, id->reply, &id->params); /* agreed: seen when it came */
+    /* It agrees: the Request was checked when it came. */
+    srd_mpa_accept(id->request, &id->local, id->reply, &id->params);
     id->reply->private_octets = octets;
     if (octets)
         memcpy(id->reply->private_data, param->private_data, octets);
@@ -485,7 +488,7 @@ int srd_accept(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     return srd_id_complete(ibv, srd_id_leave(ibv, accept_locked(srd_id_from(ibv), param, octets)));
 }
 
-/* After an accepting Reply: the peer sees the stream end before any FPDU. */
+/* Rejects after an accepting Reply: the peer sees the stream end before any FPDU. */
 static void refuse_response_locked(struct srd_id *id, const void *private_data, uint8_t octets)
 {
     uint8_t frame[SRD_MPA_FRAME_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* qp.c - queue pairs and the connection manager: those that live on an id, and attributes for moving by hand. */
+/* qp.c - queue pairs of the connection manager: those on an id, and attributes for programs that move theirs. */
 #include "softrdma/cm/id.h"
 
 #include "softrdma/queues/qp.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * The largest FPDU between soft peers; others get what fits a TCP segment. With CRC both ends touch an FPDU several
- * times, so it should fit the first-level cache.
+ * The largest FPDU between softrdma ends; other peers get FPDUs that fit a TCP segment. With CRC both ends touch an
+ * FPDU several times, so it should fit the first-level cache.
  */
 enum { SOFT_FPDU_OCTETS = 64 * 1024, SOFT_FPDU_OCTETS_CRC = 32 * 1024 };
 
@@ -23,11 +23,11 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id)
     if (id->params.soft_peer)
         return id->params.crc ? SOFT_FPDU_OCTETS_CRC : SOFT_FPDU_OCTETS;
     if (getsockopt(id->conn->source.fd, IPPROTO_TCP, TCP_MAXSEG, &emss, &octets) || emss < 128)
-        emss = 536; /* what every host takes */
+        emss = 536; /* every host takes it */
     return srd_mpa_fpdu_octets((uint32_t)emss);
 }
 
-/* A queue pair of an exchange has its settings in its own attributes, not in those of the id. */
+/* A queue pair of an exchange has its settings in its own attributes, not in the id's. */
 void srd_id_complete_params_locked(struct srd_id *id)
 {
     struct srd_qp *qp = id->exchanged;
@@ -63,7 +63,7 @@ int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *p
 {
     int error;
 
-    /* librdmacm and the kernel take it so, too. */
+    /* librdmacm and the kernel take larger values for 7, too. */
     id->rnr_retries = param && param->rnr_retry_count < SRD_RNR_FOR_EVER ? param->rnr_retry_count
                                                                          : SRD_RNR_FOR_EVER;
     id->local =
@@ -116,7 +116,7 @@ int srd_init_qp_attr(struct rdma_cm_id *ibv, struct ibv_qp_attr *attr, int *attr
     if (!id->device || (state != IBV_QPS_INIT && state != IBV_QPS_RTR && state != IBV_QPS_RTS))
         error = EINVAL;
     else if (state != IBV_QPS_INIT && id->state < SRD_ID_RESPONSE)
-        error = EINVAL; /* nothing is known of the peer */
+        error = EINVAL; /* the peer is not known yet */
     else if (id->state == SRD_ID_OVER)
         error = EINVAL;
     else
@@ -145,7 +145,7 @@ int srd_id_qp_ready(struct srd_id *id)
     return error;
 }
 
-/* A channel and a queue, for those that bring none. */
+/* Makes a channel and a completion queue, for a program that gives none. */
 static int make_cq(struct ibv_context *verbs, uint32_t entries, struct rdma_cm_id *id,
     struct ibv_comp_channel **channel, struct ibv_cq **cq)
 {
@@ -156,7 +156,7 @@ static int make_cq(struct ibv_context *verbs, uint32_t entries, struct rdma_cm_i
     return *cq ? 0 : errno;
 }
 
-/* A program may have put its own there, one for both directions. */
+/* Destroys the id's queues and channels. The program may have set its own, one for both directions. */
 static void drop_cqs(struct rdma_cm_id *id)
 {
     if (id->send_cq && id->send_cq != id->recv_cq)
@@ -229,7 +229,7 @@ int srd_create_id_qp_ex(struct rdma_cm_id *ibv, struct ibv_qp_init_attr_ex *attr
 
 int srd_create_id_qp(struct rdma_cm_id *ibv, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-    /* The extended one begins with the members of the other, which ends in padding. */
+    /* ibv_qp_init_attr_ex begins with the members of ibv_qp_init_attr, which ends in padding. */
     const size_t octets = offsetof(struct ibv_qp_init_attr_ex, comp_mask);
     struct ibv_qp_init_attr_ex extended = { .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd };
     int result;
