@@ -5,17 +5,17 @@
 
 enum srd_absent {
     SRD_ABSENT_DATAGRAMS, /* UD queue pairs, the port spaces that have them */
-    SRD_ABSENT_QP_TYPE,   /* others that are not RC */
+    SRD_ABSENT_QP_TYPE,   /* other queue pairs that are not RC */
     SRD_ABSENT_XRC,
     SRD_ABSENT_ATOMICS, /* the peer is not softrdma */
     SRD_ABSENT_IMMEDIATE,
-    SRD_ABSENT_EXCHANGE, /* a queue pair that the program connects by number and address */
+    SRD_ABSENT_EXCHANGE, /* a queue pair that the program moves to RTR itself */
     SRD_ABSENTS
 };
 
 /*
- * Writes the line for what at level warn, once per process; of datagrams at info. The caller fails the program's call;
- * any lock may be held.
+ * Writes the line for what, once per process: at level warn, for datagrams at info. The caller fails the program's
+ * call; any lock may be held.
  */
 void srd_absent(enum srd_absent what);
 

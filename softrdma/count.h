@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.h - a count whose zero a thread can wait for: events fetched and not acknowledged. Counting makes no system
- * call unless a thread waits.
+ * count.h - a counter that a thread can wait on until it is zero: of events fetched and not acknowledged. Counting
+ * makes no system call unless a thread waits.
  */
 #ifndef SOFTRDMA_COUNT_H
 #define SOFTRDMA_COUNT_H
@@ -21,7 +21,7 @@ static inline void srd_count_add(struct srd_count *count)
     atomic_fetch_add_explicit(&count->word, 1, memory_order_relaxed);
 }
 
-/* At zero the object around it may be gone at once: only the address is used then. */
+/* Subtracts n. At zero another thread may free the object around the counter, so only its address is used then. */
 static inline void srd_count_sub(struct srd_count *count, uint32_t n)
 {
     if (n &&
@@ -29,7 +29,7 @@ static inline void srd_count_sub(struct srd_count *count, uint32_t n)
         futex_wake(&count->word, INT_MAX);
 }
 
-/* Returns when it is zero. No thread adds to it during the wait. */
+/* Returns when the counter is zero. No thread adds to it during the wait. */
 static inline void srd_count_wait(struct srd_count *count)
 {
     uint32_t word =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limits.h - what the device reports and grants: each object can have all its limits at once. */
+/* limits.h - the limits that the device reports and grants: an object may use all of its limits at once. */
 #ifndef SOFTRDMA_LIMITS_H
 #define SOFTRDMA_LIMITS_H
 

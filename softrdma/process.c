@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - the child of a fork: none of the parent's objects works there, and the child can open the device anew.
- * Each file with globals resets them (FORK_CHILD).
+ * process.c - the child of a fork: the parent's objects fail there, and the child can open the device anew. Each file
+ * with globals resets them (FORK_CHILD).
  */
 #include "softrdma/process.h"
 

@@ -59,21 +59,21 @@ SRD_API struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, 
 SRD_API int srd_dereg_mr(struct ibv_mr *mr);
 
 /*
- * Fast registration, which libibverbs has no call for (in the kernel: ib_alloc_mr, IB_WR_REG_MR).
+ * Fast registration: libibverbs has no call for it (the kernel has ib_alloc_mr and IB_WR_REG_MR).
  */
 enum {
     SRD_FAST_PAGE_OCTETS = 4096,
     SRD_MAX_FAST_PAGES = 4096,
-    SRD_WC_FAST_REG = IBV_WC_DRIVER1, /* opcode of its completion */
+    SRD_WC_FAST_REG = IBV_WC_DRIVER1, /* opcode of a fast registration's completion */
 };
 
-/* What srd_post_fast_reg registers. */
+/* A request of srd_post_fast_reg. */
 struct srd_fast_reg {
     uint64_t wr_id;
     struct ibv_mr *mr;
     const uint64_t *pages; /* addresses, multiples of SRD_FAST_PAGE_OCTETS; read during the call */
     uint32_t n_pages;
-    uint32_t offset; /* of the first octet in the first page */
+    uint32_t offset; /* offset of the first octet in the first page */
     uint64_t length; /* octets */
     uint64_t base;   /* address of the first octet for requests and peers: any */
     int access; /* IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE (which needs local write) */
@@ -131,10 +131,11 @@ SRD_API struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr 
 /*
  * srd_create_exchange_qp - a queue pair that a program connects out of band, without ids, as InfiniBand programs do.
  * The parameters are those of ibv_create_qp. Each end tells the other its qp_num and a GID of its device, and names the
- * peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid, grh.sgid_index, dest_qp_num, rq_psn). Between softrdma ends
- * alone; docs/softrdma.md has what follows from TCP. srd_create_qp makes queue pairs for ids, whose numbers have no
- * meaning; the number of one of these is a TCP port and 8 bits more. For the first of each 256 the process binds a
- * port, on which it listens from the first move to RTR that names a peer until the last of them is destroyed.
+ * peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid, grh.sgid_index, dest_qp_num, rq_psn). It works between
+ * softrdma ends alone; docs/softrdma.md has what follows from TCP. srd_create_qp makes queue pairs for ids, whose
+ * numbers have no meaning; the number of one of these is a TCP port and 8 bits more. For the first of each 256 the
+ * process binds a port, on which it listens from the first move to RTR that names a peer until the last of them is
+ * destroyed.
  * Returns the queue pair; NULL: it failed, with an errno of ibv_create_qp or one of these; EMFILE: no descriptor is
  * left; EADDRINUSE: no port is left.
  */
@@ -159,9 +160,9 @@ SRD_API const char *srd_query_path(struct ibv_qp *qp);
 /*
  * srd_keep_posted - from now on the peer's orderly end of a connection flushes nothing: DISCONNECTED is reported, the
  * queue pair stays in RTS and takes requests, none of which can be done any more. They end when it is moved to the
- * error state, reset or destroyed. Orderly is a FIN between messages. Everything else flushes as ever: a reset, a FIN
- * within a message, a Terminate, a failed request, and srd_disconnect of a connection that is up. For an owner that
- * flushes by itself when it is told of the end; verbs' programs expect a flush.
+ * error state, reset or destroyed. An end is orderly if it is a FIN between messages. All others flush as ever: a
+ * reset, a FIN within a message, a Terminate, a failed request, and srd_disconnect of a connection that is up. The call
+ * is for an owner that flushes by itself when the end is reported; verbs' programs expect a flush.
  */
 SRD_API void srd_keep_posted(struct ibv_qp *qp);
 
@@ -171,16 +172,16 @@ SRD_API void srd_keep_posted(struct ibv_qp *qp);
  */
 struct srd_counters {
     uint64_t rx_octets, tx_octets, rx_fpdus, tx_fpdus;
-    uint64_t rx_acks, tx_acks; /* softrdma's own messages of that (docs/wire.md) */
+    uint64_t rx_acks, tx_acks; /* softrdma's own acknowledgements (docs/wire.md) */
     uint64_t rnr_waits;        /* messages of the peer's that waited for a Receive */
     uint64_t rx_terminates, tx_terminates;
     uint32_t rx_terminate, tx_terminate; /* the last: layer << 12 | type << 8 | code */
     uint64_t tcp_retransmits;
     uint32_t rnr_now; /* 1: one of the peer's messages waits for a Receive now */
-    uint32_t
-        rnr_ended; /* 1: one waited in vain and ended the last connection, which the peer had not closed */
-    uint64_t
-        rx_messages; /* Sends, Writes, Reads and Atomics of the peer's on this connection; no RTR */
+    /* 1: a message waited in vain and ended the last connection, which the peer had not closed */
+    uint32_t rnr_ended;
+    /* Sends, Writes, Reads and Atomics of the peer's on this connection; no RTR */
+    uint64_t rx_messages;
 };
 /*
  * srd_query_counters - what a queue pair has counted. Takes the locks of both sides of the connection for a moment. No

@@ -93,7 +93,7 @@ void srd_addr_unmap(struct sockaddr_storage *addr)
     memcpy(addr, &four, sizeof(four));
 }
 
-/* Returns whether it has one. */
+/* Writes the numeric host of an address. Returns whether it has one. */
 static bool host_of(const struct sockaddr *addr, char *host, size_t octets)
 {
     return srd_addr_len(addr) &&
@@ -149,7 +149,7 @@ void srd_addr_of_gid(
     srd_addr_unmap(addr);
 }
 
-/* Who else reaches an address: programs that take the first one give it to a peer on another host. */
+/* The hosts that reach an address. A program that takes the first address gives it to a peer on another host. */
 enum reach { REACH_ALL, REACH_LINK, REACH_HOST, REACHES };
 
 static enum reach reach_of(const struct sockaddr *addr)
@@ -171,7 +171,7 @@ static bool is_served(const struct ifaddrs *it, enum reach reach)
            reach_of(it->ifa_addr) == reach;
 }
 
-/* Those of one reach, behind the count others that come before them. Returns the new count. */
+/* Appends the addresses of one reach to the count addresses before them. Returns the new count. */
 static int walk_reach(
     struct ifaddrs *list, enum reach reach, int count, int index, struct sockaddr_storage *addr)
 {
@@ -185,8 +185,8 @@ static int walk_reach(
 }
 
 /*
- * Counts the addresses up to SRD_MAX_GID; the one at index goes to addr. Those that the program did not order come in
- * the order of their reach.
+ * Counts the addresses up to SRD_MAX_GID, and stores the one at index to addr. If NDSPI_SOFT_DEVICES names none, they
+ * are in the order of their reach.
  */
 static int walk(struct srd_device *device, int index, struct sockaddr_storage *addr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.c - what queue pairs and listeners have counted, for a reader. */
+/* counters.c - reads the counters of queue pairs and listeners. */
 #include "softrdma/connection/conn.h"
 #include "softrdma/context.h"
 #include "softrdma/queues/qp.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Returns whether a thread that found the lock taken has asked for something. */
+/* Copies counters under their lock. Returns whether a thread that found the lock taken has asked for something. */
 static bool read_counts(struct lock *lock, const struct srd_counts *from, struct srd_counts *to)
 {
     lock_acquire(lock);
@@ -16,7 +16,7 @@ static bool read_counts(struct lock *lock, const struct srd_counts *from, struct
     return lock_leave_undone(lock);
 }
 
-/* Returns actions. */
+/* Reads whether a message waits for a Receive. Returns actions (enum srd_stream_action). */
 static unsigned read_waits(struct srd_qp *qp, struct srd_counters *to)
 {
     const struct srd_stream *stream = &qp->stream;
@@ -41,7 +41,7 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
     unsigned actions = 0;
 
     memset(counters, 0, octets);
-    if (srd_stale(ibqp->context)) /* a thread of the parent's may have held the locks */
+    if (srd_stale(ibqp->context)) /* a thread of the parent may have held the locks */
         return;
     if (read_counts(&qp->rx_lock, &qp->rx_counts, &rx))
         actions |= SRD_STREAM_RX;
@@ -61,7 +61,7 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
         .tcp_retransmits = atomic_load_explicit(&qp->retransmits, memory_order_relaxed) };
     actions |= read_waits(qp, &its);
     if ((conn = srd_qp_conn(qp))) {
-        if (actions) /* of threads that found a lock taken */
+        if (actions) /* threads that found a lock taken have asked for them */
             srd_conn_apply(conn, actions);
         its.tcp_retransmits = srd_conn_retransmits(conn);
         srd_conn_unref(conn);

@@ -3,8 +3,8 @@
  * cq_ex.c - the extended completion queue: completions one by one between start_poll and end_poll
  * (ibv_create_cq_ex(3)).
  *
- * Between the two calls the current completion belongs to the thread; the mutex for that is the public struct's, not
- * one of ours, because the program's own code runs under it.
+ * Between the two calls the current completion belongs to the thread. The mutex for that is the public struct's, not a
+ * lock of util/lock.h, because the program's own code runs under it.
  */
 #include "softrdma/queues/cq.h"
 
@@ -22,7 +22,7 @@ static const struct ibv_wc *current(struct ibv_cq_ex *ex)
     return srd_cq_current(ibv_cq_ex_to_cq(ex));
 }
 
-/* Returns 0, ENOENT, or what polling fails with. */
+/* Polls one completion into the current one. Returns 0, ENOENT, or the error of the poll. */
 static int take(struct ibv_cq_ex *ex)
 {
     struct ibv_wc *wc = srd_cq_current(ibv_cq_ex_to_cq(ex));
@@ -73,7 +73,7 @@ static uint32_t read_byte_len(struct ibv_cq_ex *ex)
     return current(ex)->byte_len;
 }
 
-/* The invalidated key, too. */
+/* Also returns the invalidated key, which is in a union with imm_data. */
 static __be32 read_imm_data(struct ibv_cq_ex *ex)
 {
     return current(ex)->imm_data;
@@ -84,7 +84,7 @@ static uint32_t read_qp_num(struct ibv_cq_ex *ex)
     return current(ex)->qp_num;
 }
 
-/* The rest is of InfiniBand's datagrams, and 0 as in struct ibv_wc. */
+/* These fields are about InfiniBand's datagrams, and 0 as in struct ibv_wc. */
 static uint32_t read_src_qp(struct ibv_cq_ex *ex)
 {
     return current(ex)->src_qp;
@@ -134,7 +134,7 @@ struct ibv_cq_ex *srd_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
     uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
     struct ibv_cq *cq;
 
-    /* There are no timestamps, no parent domains, and an overrun is always looked for. */
+    /* The device has no timestamps and no parent domains, and cannot ignore overruns. */
     if (attr->wc_flags & ~known_fields ||
         attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS ||
         flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* device.c - the list of devices, open contexts and what they answer to queries. */
+/* device.c - the list of devices, opening contexts, and queries. */
 #include "softrdma/device/device.h"
 
 #include "softrdma/absent.h"
@@ -20,14 +20,16 @@
 #include <unistd.h>
 
 static struct {
-    struct lock lock; /* LOCK_SRD_DEVICE; opening the shared contexts */
+    struct lock lock; /* LOCK_SRD_DEVICE; held while a shared context is opened */
     struct srd_device *devices;
     int count;
 } all = { .lock = LOCK_INIT(LOCK_SRD_DEVICE, "softrdma devices") };
 
 static struct once once = ONCE_INIT;
 
-/* FNV-1a, stirred: the same on every run, different for every host and device name. */
+/*
+ * Hashes host and device name (FNV-1a, mixed once more), so that each run gets the same GUID, and each device another.
+ */
 static uint64_t make_guid(const char *name)
 {
     char host[256] = "";
@@ -63,7 +65,7 @@ static struct srd_device *add_device(const char *name)
     return device;
 }
 
-/* Returns 0 or ENOMEM. */
+/* Appends an address to the device's list. Returns 0 or ENOMEM. */
 static int add_address(struct srd_device *device, const struct sockaddr_storage *addr)
 {
     struct sockaddr_storage *grown =
@@ -76,7 +78,7 @@ static int add_address(struct srd_device *device, const struct sockaddr_storage 
     return 0;
 }
 
-/* One "name=addr[,addr...]"; text is cut up. Returns 0, also when it is left out, or ENOMEM. */
+/* Adds the device of one "name=addr[,addr...]", which it cuts up. Returns 0, also when it adds none, or ENOMEM. */
 static int parse_device(char *text)
 {
     char *list = strchr(text, '=');
@@ -105,7 +107,7 @@ static int parse_device(char *text)
             return ENOMEM;
         }
     }
-    /* Without an address it would mean every address. */
+    /* A device without an address would have every address of the host. */
     if (device->n_addrs)
         all.count++;
     else
@@ -119,8 +121,7 @@ static void forked(void)
     lock_init(&all.lock, LOCK_SRD_DEVICE, "softrdma devices");
     for (int i = 0; once_done(&once) && i < all.count; i++) {
         struct srd_device *device = &all.devices[i];
-        /* What the tables held was the parent's. Its memory stays: objects in it may still be given
-         * back. */
+        /* The tables' objects were the parent's. Their memory stays: the program may still destroy them. */
         device->qps = NULL;
         device->n_qps = 0;
         device->free_qp = UINT32_MAX;
@@ -133,7 +134,7 @@ static void forked(void)
 
 FORK_CHILD(forked);
 
-/* Those that the environment names, or the usual one. Returns 0 or ENOMEM. */
+/* Adds the devices that the environment names, or softrdma0. Returns 0 or ENOMEM. */
 static int name_devices(void)
 {
     const char *spec = setting_text("NDSPI_SOFT_DEVICES");
@@ -163,7 +164,7 @@ static int make_devices(void)
 {
     int error, made = 0;
 
-    /* The child of a fork may find what a thread of its parent had begun: that is left as it is. */
+    /* The child of a fork may find a list that a thread of its parent had begun: it forgets that list. */
     all.devices = NULL;
     all.count = 0;
     error = name_devices();
@@ -259,7 +260,7 @@ static int query_device_ex(struct ibv_context *context,
     return srd_query_device(context, &attr->orig_attr);
 }
 
-/* verbs.h would answer by itself where this is missing, and log nothing. */
+/* Fails, with a line in the log: without this function verbs.h would fail the call itself, and log nothing. */
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
     (void)context, (void)attr;
@@ -327,7 +328,7 @@ int srd_close_device(struct ibv_context *ibv)
     return 0;
 }
 
-/* all.lock held */
+/* Opens the device's shared context. The caller holds all.lock. */
 static struct srd_context *open_shared(struct srd_device *device)
 {
     struct ibv_context *ibv = srd_open_device(&device->ibv);
@@ -381,7 +382,7 @@ int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
         .max_qp_rd_atom = SRD_MAX_RD_ATOM,
         .max_res_rd_atom = SRD_MAX_RD_ATOM * SRD_MAX_QP,
         .max_qp_init_rd_atom = SRD_MAX_RD_ATOM,
-        .atomic_cap = IBV_ATOMIC_GLOB, /* where the peer is softrdma, too */
+        .atomic_cap = IBV_ATOMIC_GLOB, /* only softrdma peers have Atomics */
         .max_mw = SRD_MAX_MW,
         .max_srq = SRD_MAX_SRQ,
         .max_srq_wr = SRD_MAX_SRQ_WR,

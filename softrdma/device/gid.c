@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gid.c - a device's addresses as GIDs: one by one, and as the table that ibv_query_gid_table shows. */
+/* gid.c - returns a device's addresses as GIDs: one by one, and as the table of ibv_query_gid_table. */
 #include "softrdma/context.h"
 
 #include "softrdma/device/addr.h"
@@ -16,13 +16,13 @@ int srd_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
     return 0;
 }
 
-/* The caller's structure may be older or newer than ours. */
+/* Fills a structure whose size is the caller's: it may be older or newer than ours. */
 static int fill_entry(
     struct srd_device *device, uint32_t index, struct ibv_gid_entry *entry, size_t octets)
 {
     struct ibv_gid_entry full = { .gid_index = index,
         .port_num = 1,
-        .gid_type = IBV_GID_TYPE_IB /* what the kernel shows for iWARP */ };
+        .gid_type = IBV_GID_TYPE_IB /* the kernel's type for iWARP */ };
     int error = srd_addr_gid(device, (int)index, &full.gid);
 
     if (error)
@@ -40,7 +40,7 @@ int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t in
     return srd_errno(fill_entry(srd_device_of(context), index, entry, entry_octets) ? ENODATA : 0);
 }
 
-/* It answers as the kernel's does: -EINVAL if there are more addresses than max_entries. */
+/* Returns -EINVAL if there are more addresses than max_entries, as the kernel does. */
 ssize_t srd_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
     size_t max_entries, uint32_t flags, size_t entry_octets)
 {

@@ -3,8 +3,8 @@
  * qp_ex.c - the extended queue pair: requests built call by call between wr_start and wr_complete (ibv_wr_post(3)).
  *
  * The calls draft requests beside the send queue, and wr_complete posts them as one list, by the same code as any list.
- * Between the two calls the drafts belong to the thread; the mutex for that is the public struct's, not one of ours,
- * because the program's own code runs under it.
+ * Between the two calls the drafts belong to the thread. The mutex for that is the public struct's, not a lock of
+ * util/lock.h, because the program's own code runs under it.
  */
 #include "softrdma/queues/qp.h"
 
@@ -20,7 +20,7 @@ struct srd_draft {
     _Alignas(8) uint8_t tail[]; /* a scatter/gather list, or inline data */
 };
 
-/* The first drafts of a queue pair; they double as one list needs more, up to the depth of the queue. */
+/* A queue pair begins with this number of drafts, which doubles when a list needs more, up to the queue's depth. */
 enum { DRAFTS_FIRST = 16 };
 
 static const uint64_t known_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
@@ -51,7 +51,7 @@ static bool grow(struct srd_drafts *drafts)
     return true;
 }
 
-/* The next request, or NULL with the reason kept for wr_complete. */
+/* Begins the next request and returns it; NULL: it failed, and drafts->error keeps the reason for wr_complete. */
 static struct ibv_send_wr *draft(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
     struct srd_qp *qp = from(ex);
@@ -73,7 +73,7 @@ static struct ibv_send_wr *draft(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode
     return wr;
 }
 
-/* Returns the request, or NULL, as draft does. */
+/* draft, for a request with a remote address. */
 static struct ibv_send_wr *wr_rdma(
     struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t remote_addr)
 {
@@ -238,7 +238,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
     pthread_mutex_unlock(&ex->qp_base.mutex);
 }
 
-/* Links the drafts into a list: the array no longer moves. */
+/* Links the drafts into a list, now that their array does not move any more. */
 static struct ibv_send_wr *chain(struct srd_drafts *drafts)
 {
     struct ibv_send_wr *first = NULL, **link = &first;
@@ -257,7 +257,7 @@ static struct ibv_send_wr *chain(struct srd_drafts *drafts)
     return first;
 }
 
-/* All or nothing: the caller cannot learn which one failed. */
+/* Posts all drafts or none, since the caller cannot learn which one failed. */
 static int wr_complete(struct ibv_qp_ex *ex)
 {
     struct srd_drafts *drafts = &from(ex)->drafts;
@@ -316,7 +316,7 @@ struct ibv_qp *srd_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
         errno = EINVAL;
         return NULL;
     }
-    /* It begins with the members of struct ibv_qp_init_attr. */
+    /* struct ibv_qp_init_attr_ex begins with the members of struct ibv_qp_init_attr. */
     ibv = srd_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
     if (!ibv || !extended)
         return ibv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qp_verbs.c - queue pairs: create, modify, query, destroy. The queues are queues/sq.c and rq.c, the protocol
- * stream/stream.c, the socket connection/conn.c.
+ * qp_verbs.c - creates, modifies, queries and destroys queue pairs. queues/sq.c and rq.c have the queues,
+ * stream/stream.c the protocol, connection/conn.c the socket.
  */
 #include "softrdma/queues/qp.h"
 
@@ -37,7 +37,7 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
                    : attr->qp_type == IBV_QPT_XRC_SEND || attr->qp_type == IBV_QPT_XRC_RECV
                        ? SRD_ABSENT_XRC
                        : SRD_ABSENT_QP_TYPE);
-        errno = EOPNOTSUPP; /* iWARP has connections only */
+        errno = EOPNOTSUPP; /* iWARP has no datagrams */
         return NULL;
     }
     if (!attr->send_cq || !attr->recv_cq || !caps_good(attr)) {
@@ -67,8 +67,8 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 /* --- modify ----------------------------------------------------------------------------------------------------- */
 
 /*
- * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. RESET and
- * INIT are one before RTR, as with iWARP in the kernel (RFC 5040's Idle), but for their names.
+ * InfiniBand's state diagram, as far as a connected queue pair needs it; the error state and reset follow any state.
+ * RESET and INIT are one state before RTR, except for their names, as with iWARP in the kernel (RFC 5040's Idle).
  */
 static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
 {
@@ -83,7 +83,7 @@ static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
     }
 }
 
-/* Keeps what was set, for query. Addresses, and timers and retries of the transport, mean nothing on TCP. */
+/* Keeps attributes for srd_query_qp. Addresses, and the transport's timers and retries, mean nothing on TCP. */
 static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     struct ibv_qp_attr *kept = &qp->attr;
@@ -124,7 +124,7 @@ static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mas
         kept->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 }
 
-/* Drops what was queued, without completions, and the connection. */
+/* Drops the queued requests, without completions, and the connection. */
 static void reset(struct srd_qp *qp)
 {
     struct srd_rq *rq = &qp->own_rq;
@@ -157,7 +157,7 @@ static void to_error(struct srd_qp *qp)
 }
 
 /*
- * Whether the program names the peer, as programs do that exchange addresses out of band. The attributes of
+ * Whether the attributes name the peer, as those of programs do that exchange addresses out of band. The attributes of
  * rdma_init_qp_attr name none: the connection knows its peer.
  */
 static bool names_peer(const struct ibv_qp_attr *attr, int mask)
@@ -166,7 +166,7 @@ static bool names_peer(const struct ibv_qp_attr *attr, int mask)
            (mask & IBV_QP_AV && (attr->ah_attr.is_global || attr->ah_attr.dlid));
 }
 
-/* Only with RTR, and of a queue pair that was made for it. */
+/* Checks the peer that attr names: only a move to RTR may name one, and only of a queue pair that was made for it. */
 static int check_peer(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     const int needed = IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN;
@@ -279,7 +279,7 @@ int srd_destroy_qp(struct ibv_qp *ibqp)
     struct srd_qp *qp = srd_qp_from(ibqp);
     struct ibv_srq *srq = ibqp->srq;
 
-    /* What is queued ends without completions: their wr_id may mean nothing any more. */
+    /* Queued requests end without completions: their wr_id may mean nothing any more. */
     atomic_store_explicit(&qp->mute, true, memory_order_relaxed);
     srd_device_remove_qp(ibqp->context, ibqp->qp_num);
     srd_stream_abort(qp, clock_now_ms());
@@ -297,7 +297,7 @@ int srd_destroy_qp(struct ibv_qp *ibqp)
     return 0;
 }
 
-/* Sends what was posted, in this thread if no other sends. */
+/* Sends the posted requests, in this thread unless another one sends. */
 static void send_by(struct srd_qp *qp, struct srd_way way)
 {
     if (way.entered) {
@@ -325,7 +325,7 @@ static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr 
     return srd_errno(error);
 }
 
-/* The region's list with the pages of the request; NULL: not that many fit, or it has none. */
+/* Fills a list of the region's with the pages of the request. NULL: too many pages, no fast region, or no memory. */
 static struct srd_page_list *list_of(const struct srd_fast_reg *reg, int *error)
 {
     struct srd_stag_entry *entry = srd_mr_entry(reg->mr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive.c - receive queues as programs use them: shared ones made, changed and destroyed; posting, own and shared,
- * after which a stream that waits for a receive goes on. The ring is queues/rq.c.
+ * receive.c - receive queues as programs use them: creates, changes and destroys shared ones; posts to own and shared
+ * ones, and resumes a stream that waits for a receive. queues/rq.c has the ring.
  */
 #include "softrdma/queues/cq.h"
 
@@ -68,7 +68,7 @@ int srd_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr_ma
             return errno = EINVAL;
         }
         srq->limit = attr->srq_limit;
-        /* Already below the limit when armed: raise the event now, no later take would. */
+        /* The queue is below the limit already: raise the event now, since no later take would. */
         if (srq->limit && srq->rq.head - srq->rq.tail < srq->limit) {
             srq->limit = 0;
             reached = true;
@@ -115,7 +115,7 @@ int srd_destroy_srq(struct ibv_srq *ibsrq)
 
 /* --- posting ------------------------------------------------------------------------------------------------------ */
 
-/* Puts one receive in. Returns 0, EINVAL or ENOMEM. */
+/* Queues one receive. Returns 0, EINVAL or ENOMEM. */
 static int put_locked(struct srd_rq *rq, const struct ibv_recv_wr *wr)
 {
     struct srd_rqe *rqe;
@@ -134,7 +134,7 @@ static int put_locked(struct srd_rq *rq, const struct ibv_recv_wr *wr)
     return 0;
 }
 
-/* Receives were posted: wakes the streams that hold a message. Each tries, and waits again if it gets none. */
+/* Resumes the streams that hold a message. Each tries to take a receive, and waits again if it gets none. */
 static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
 {
     struct list_node *node;
@@ -162,7 +162,7 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
     }
 }
 
-/* After Receives were posted: drops the lock. */
+/* Drops the lock after receives were posted, and resumes the streams that wait for them. */
 static void release_and_resume(struct srd_rq *rq)
 {
     struct list_head waiting;

@@ -8,7 +8,7 @@
 
 #include "softrdma/softrdma.h"
 
-/* Exported; preload.map says with which version. */
+/* Exports a name; preload.map has its version. */
 #define PRELOAD __attribute__((visibility("default")))
 
 #define FORWARD(type, name, target, params, args)                                                  \

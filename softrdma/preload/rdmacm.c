@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rdmacm.c - librdmacm's names for the calls that softrdma has. What it has not is in refused.c. */
+/* rdmacm.c - librdmacm's names for the calls that softrdma has. refused.c has those that it lacks. */
 #include "softrdma/preload/forward.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * refused.c - calls of libibverbs and librdmacm for what an iWARP device in user space cannot do: datagrams and
- * multicast, vendors' extensions, objects of other processes. They fail as rdma-core's do for a provider without the
- * operation: EOPNOTSUPP. libibverbs' own versions would look behind the public structs of our objects.
+ * multicast, vendors' extensions, objects of other processes. They fail as rdma-core's calls do for a provider without
+ * the operation: EOPNOTSUPP. libibverbs' own functions would read beyond the public structs of our objects.
  */
 #include "softrdma/preload/forward.h"
 
@@ -52,7 +52,7 @@ REFUSED_ERRNO(int, rdma_join_multicast_ex, -1,
 REFUSED_ERRNO(
     int, rdma_leave_multicast, -1, (struct rdma_cm_id *id UNUSED, struct sockaddr *addr UNUSED))
 
-/* memory that is no mapping of this process, or changes */
+/* memory that this process does not map, and regions that change */
 REFUSED_ERRNO(struct ibv_mr *, ibv_reg_dmabuf_mr, NULL,
     (struct ibv_pd *pd UNUSED, uint64_t offset UNUSED, size_t length UNUSED, uint64_t iova UNUSED,
         int fd UNUSED, int access UNUSED))
@@ -75,7 +75,7 @@ REFUSED(ibv_set_ece, (struct ibv_qp *qp UNUSED, struct ibv_ece *ece UNUSED))
 REFUSED_ERRNO(
     int, rdma_set_local_ece, -1, (struct rdma_cm_id *id UNUSED, struct ibv_ece *ece UNUSED))
 
-/* The peer cannot have sent any: vendor 0 says so. */
+/* Returns vendor 0, which means that the peer has sent no options. */
 PRELOAD int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
     (void)id;
@@ -86,7 +86,7 @@ PRELOAD int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 FORWARD(int, rdma_reject_ece, srd_reject,
     (struct rdma_cm_id *id, const void *data, uint8_t octets), (id, data, octets))
 
-/* No promise beyond that of ibv_post_send: the last octet of a message comes last. */
+/* Promises no order beyond that of ibv_post_send: the last octet of a message comes last. */
 PRELOAD int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
     (void)qp, (void)op, (void)flags;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rsocket.c - librdmacm's rsockets, which work on softrdma through the names of rdmacm.c and verbs.c. One thing they
- * take from librdmacm's own list of devices: how long a queue may be. librdmacm lists and opens devices through our
- * names, too, but not before the first rsocket: so we call rdma_get_devices first.
+ * rsocket.c - librdmacm's rsockets, which work on softrdma through the names of rdmacm.c and verbs.c. They take the
+ * largest length of a queue from librdmacm's own list of devices. librdmacm lists and opens devices through our names,
+ * too, but not before the first rsocket: so this file calls rdma_get_devices first.
  */
 #include "softrdma/preload/forward.h"
 
@@ -34,7 +34,7 @@ PRELOAD int rsocket(int domain, int type, int protocol)
 {
     pthread_once(&real.once, find_real);
     if (!real.rsocket) {
-        errno = ENOSYS; /* called by no librdmacm program */
+        errno = ENOSYS; /* the program is not linked to librdmacm */
         return -1;
     }
     return real.rsocket(domain, type, protocol);

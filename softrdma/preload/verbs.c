@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs.c - libibverbs' names for the calls that softrdma has. What it has not is in refused.c. */
+/* verbs.c - libibverbs' names for the calls that softrdma has. refused.c has those that it lacks. */
 #include "softrdma/preload/forward.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Macros of verbs.h around the functions of the same names. */
+/* verbs.h defines macros around the functions of these names. */
 #undef ibv_get_device_list
 #undef ibv_query_port
 #undef ibv_reg_mr
@@ -48,7 +48,7 @@ static uint32_t enough_entries(uint32_t cqe)
     return cqe > 0 && cqe < CQE_LEAST ? CQE_LEAST : cqe;
 }
 
-/* softrdma's own, the same for each context. */
+/* softrdma's own function, the same for each context. */
 static struct ibv_cq_ex *(*_Atomic create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
 
 static struct ibv_cq_ex *create_larger_cq_ex(
@@ -73,7 +73,7 @@ PRELOAD struct ibv_context *ibv_open_device(struct ibv_device *device)
     return context;
 }
 
-/* Not a device of the kernel, so it has no index (ibv_get_device_index(3)). */
+/* The device is not one of the kernel, so it has no index (ibv_get_device_index(3)). */
 PRELOAD int ibv_get_device_index(struct ibv_device *device)
 {
     (void)device;
@@ -112,14 +112,14 @@ FORWARD(ssize_t, _ibv_query_gid_table, srd_query_gid_table,
         size_t octets),
     (context, entries, max, flags, octets))
 
-/* Private to rdma-core, whose ibv_devinfo prints it; enum ibv_gid_type_sysfs is in no public header. */
+/* rdma-core's private call, which its ibv_devinfo uses; enum ibv_gid_type_sysfs is in no public header. */
 int ibv_query_gid_type(struct ibv_context *, uint8_t, unsigned, unsigned *);
 PRELOAD int ibv_query_gid_type(
     struct ibv_context *context, uint8_t port_num, unsigned index, unsigned *type)
 {
     union ibv_gid gid;
 
-    *type = 0; /* IBV_GID_TYPE_SYSFS_IB_ROCE_V1: what iWARP devices of the kernel show */
+    *type = 0; /* IBV_GID_TYPE_SYSFS_IB_ROCE_V1, as iWARP devices of the kernel */
     return srd_query_gid(context, port_num, (int)index, &gid);
 }
 
@@ -130,7 +130,7 @@ FORWARD(struct ibv_mr *, ibv_reg_mr, srd_reg_mr,
     (struct ibv_pd *pd, void *addr, size_t length, int access), (pd, addr, length, access))
 FORWARD(int, ibv_dereg_mr, srd_dereg_mr, (struct ibv_mr *mr), (mr))
 
-/* The device names memory by its addresses only. */
+/* Fails unless iova is the address, by which alone the device names memory. */
 PRELOAD struct ibv_mr *ibv_reg_mr_iova2(
     struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
