@@ -9,19 +9,20 @@
 #include <string.h>
 
 /*
- * standard_reserve - before anything else is opened: the numbers of standard streams that are closed go to /dev/null,
- * opened so that a transfer fails as before (EBADF). Else a socket would get the number, and what is printed.
+ * standard_reserve - opens /dev/null in the place of each closed standard stream, in a mode in which a transfer still
+ * fails (EBADF). Otherwise a socket would get the number, and the program's output. It is called before anything else
+ * is opened.
  */
 static inline void standard_reserve(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
-            return; /* without /dev no number is taken, and none is safe */
+            return; /* there is no /dev, so it cannot reserve any number */
 }
 
 /*
- * standard_end - writes what is left; a full disk shows only now. Returns the exit status, which is failed if not all
- * of the output was written; says why.
+ * standard_end - writes the rest of the output, which may show only now that a disk is full. Returns the exit status,
+ * which is failed if not all of the output was written; then it has printed why.
  */
 static inline int standard_end(const char *program, int status, int failed)
 {

@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static bool is_wrong(
     return false;
 }
 
-/* A link-local address needs its link (fe80::1%eth0). */
+/* Parses an IPv6 address; a link-local one needs its link (fe80::1%eth0). */
 static bool parse_six(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
 {
     char *link = strchr(text, '%');
@@ -107,7 +107,7 @@ int address_parse(const char *text, SOCKADDR_INET addresses[NDINFO_MOST_ADDRESSE
         return is_wrong(wrong, "a port is a number from 0 to 65535, not \"%s\"", port);
     count = parse_host(host, addresses, wrong);
     for (int i = 0; i < count; i++)
-        addresses[i].Ipv4.sin_port = port_be; /* at the same offset in both families */
+        addresses[i].Ipv4.sin_port = port_be; /* both families have the port at the same offset */
     return count;
 }
 

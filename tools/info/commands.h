@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.h - what ndinfo does: report.c, probe.c, serve.c. Each returns the exit status. */
+/* commands.h - ndinfo's commands: report.c, probe.c, serve.c. Each function returns the exit status. */
 #ifndef TOOLS_INFO_COMMANDS_H
 #define TOOLS_INFO_COMMANDS_H
 
@@ -11,9 +11,9 @@ enum { NDINFO_STATUS_USAGE = 2 };
 
 struct options {
     bool json;
-    ULONG timeout_ms; /* of each answer in a probe, at either end */
-    ULONG rounds;     /* round trips a probe times */
-    ULONG count;      /* probes to serve before the end; 0: without end */
+    ULONG timeout_ms; /* how long each answer in a probe may take, at either end */
+    ULONG rounds;     /* number of round trips that a probe times */
+    ULONG count;      /* number of probes to serve; 0: without end */
 };
 
 /*
@@ -21,9 +21,9 @@ struct options {
  * wanted; each must then be usable.
  */
 int report(const struct options *options, char *const *subjects, int count);
-/* Times a connection to where "ndinfo --serve" runs. */
+/* Connects to an "ndinfo --serve" and measures times. */
 int probe(const struct options *options, const char *where);
-/* Answers probes on one address, or (NULL) on all that can be used. */
+/* Answers probes on one address, or (NULL) on all addresses that can be used. */
 int serve(const struct options *options, const char *where);
 
 #endif

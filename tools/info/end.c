@@ -82,7 +82,7 @@ bool end_renew(struct end *end)
 
     release_connection(end);
     while (CALL(end->cq, GetResults, &left, 1))
-        ; /* drops results of the old queue pair */
+        ; /* drops the results of the old queue pair */
     return step(end,
                CALL(end->adapter, CreateConnector, &IID_IND2Connector, end->file,
                    (VOID **)&end->connector),
@@ -145,7 +145,7 @@ static bool post_send(struct end *end, ULONG number)
     return step(end, CALL(end->qp, Send, NULL, &sge, 1, 0), "Send");
 }
 
-/* Whether patience_ms have passed since the first of these calls, at *since_ms; 0 before it. */
+/* Whether patience_ms have passed since the first call, which sets *since_ms from 0. */
 static bool waited_enough(const struct end *end, ULONGLONG *since_ms)
 {
     ULONGLONG now_ms = GetTickCount64();
@@ -155,7 +155,7 @@ static bool waited_enough(const struct end *end, ULONGLONG *since_ms)
     return end->patience_ms && now_ms - *since_ms >= end->patience_ms;
 }
 
-/* Polls until so many Sends and Receives have completed. */
+/* Polls until this number of Sends and Receives has completed. */
 static bool await(struct end *end, int sends, int receives)
 {
     ULONGLONG since_ms = 0;
@@ -189,8 +189,8 @@ static bool is_number(struct end *end, ULONG number)
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more)
 {
     /*
-     * Each end posts the Receive for the next message before it sends the message that makes the peer send it. The
-     * server's Send may complete after that next message has arrived: the acknowledgement may come after it.
+     * Each end posts the Receive for the next message before it sends the message that the peer answers with it. The
+     * server's Send may complete after that next message has arrived, since its acknowledgement may come later.
      */
     if (is_server)
         return await(end, number > 0, 1) && is_number(end, number) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.h - one end of a probe: an adapter with a queue pair; waits for its requests, with a deadline.
+ * end.h - one end of a probe: an adapter with a queue pair. Its functions wait for requests, with a deadline.
  */
 #ifndef TOOLS_INFO_END_H
 #define TOOLS_INFO_END_H
@@ -31,9 +31,9 @@ struct end {
     IND2Connector *connector;
     IND2MemoryRegion *region;
     OVERLAPPED overlapped;
-    unsigned char memory[2][END_MESSAGE_OCTETS]; /* out, in */
+    unsigned char memory[2][END_MESSAGE_OCTETS]; /* [0] for Sends, [1] for Receives */
     ULONG patience_ms;                           /* how long each answer may take; 0: for ever */
-    HANDLE stop;                                 /* an event that ends all waiting, or NULL */
+    HANDLE stop;                                 /* an event that ends all waits, or NULL */
     struct failure failure;
 };
 
@@ -46,7 +46,7 @@ void end_close(struct end *end);
  * ND_IO_TIMEOUT; when stop is set, ND_CANCELED.
  */
 HRESULT end_wait(struct end *end, void *object, HRESULT hr);
-/* The same; a failure is recorded in end->failure, with the name of the step. */
+/* Waits as end_wait does, and records a failure in end->failure, with the name of the step. */
 bool end_finish(struct end *end, void *object, HRESULT hr, const char *step);
 
 /* Replaces the connector and the queue pair by new ones. */
@@ -64,7 +64,7 @@ bool end_post_receive(struct end *end);
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more);
 /*
  * Waits until the server's last Send has completed or was cancelled: the peer disconnects when it has the message, and
- * its acknowledgement may be lost with that.
+ * then its acknowledgement may be lost.
  */
 bool end_last_sent(struct end *end);
 

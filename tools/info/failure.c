@@ -73,7 +73,7 @@ bool failure_set(struct failure *failure, const char *step, HRESULT status)
 struct local {
     const struct sockaddr *wanted;
     struct failure *failure;
-    char device[64]; /* look_at_device reads its reason */
+    char device[64]; /* the device whose reason look_at_device reads */
 };
 
 static bool same_ip(const struct sockaddr *a, const struct sockaddr *b)

@@ -8,9 +8,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The destination of a Connect is no address of a host. */
+/* Connect's code for a destination that is no address of a host. */
 #define BAD_NETWORK_NAME ((HRESULT)0xC00000CCu)
-/* The port of a Bind is for privileged processes. */
+/* Bind's code for a port that only privileged processes may have. */
 #define ACCESS_DENIED    ((HRESULT)0xC0000022u)
 
 /* What went wrong, for people and for --json. */
@@ -21,13 +21,13 @@ struct failure {
     char remedy[512];
 };
 
-/* All return false, for the caller to return. */
+/* These return false, so that the caller can return it. */
 bool failure_set(struct failure *failure, const char *step, HRESULT status);
 bool failure_say(struct failure *failure, const char *step, const char *reason, const char *remedy);
 /* Sets why an address of this host has no adapter, in the words of the library. */
 bool failure_local(struct failure *failure, const char *step, const struct sockaddr *local);
 void failure_print(const struct failure *failure);
-/* New reference. */
+/* Returns a new reference. */
 json_t *failure_json(const struct failure *failure);
 
 #endif

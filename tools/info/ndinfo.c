@@ -58,7 +58,7 @@ __attribute__((noreturn)) static void wrong(const char *what, const char *text)
     exit(NDINFO_STATUS_USAGE);
 }
 
-/* Options that not every command has. */
+/* The given options of those that not every command has. */
 struct given {
     bool rounds, count, timeout;
 };
@@ -75,7 +75,7 @@ static ULONG number(const char *option, const char *text, ULONG maximum, bool *i
     wrong(what, text);
 }
 
-/* An option that the command does not have is a mistake, not a wish to ignore. */
+/* Ends the program if an option is given that the command does not have. */
 static void check(const struct given *given, bool is_probe, bool is_server)
 {
     if (given->rounds && !is_probe)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REAL_DIGITS = 7 }; /* of times in JSON */
+enum { REAL_DIGITS = 7 }; /* number of digits of times in JSON */
 
 struct probe {
     struct end end;
@@ -18,7 +18,7 @@ struct probe {
     bool connected, established;
     double connect_us;
     const char *path;  /* NdLinuxConnectionPath */
-    double *rounds_us; /* sorted, at the end */
+    double *rounds_us; /* times of the round trips; sorted in the end */
     ULONG rounds;
 };
 
@@ -198,7 +198,7 @@ static bool probe_one(struct probe *probe, const struct options *options)
     return good;
 }
 
-/* Says what failed at an address before the next one is tried. */
+/* Prints what failed at an address before the next one is tried. */
 static void go_on(const struct probe *probe)
 {
     char peer[NDINFO_ADDRESS_OCTETS];

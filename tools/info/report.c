@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - lists devices and addresses. It gathers the library's findings as JSON, and prints that, or a text made
- * from it, so that programs and people get the same facts.
+ * report.c - lists devices and addresses. It gathers the library's findings as JSON, and prints the JSON, or a text
+ * made from it, so that programs and people get the same facts.
  */
 #include "address.h"
 #include "commands.h"
@@ -17,7 +17,7 @@
 
 struct gathered {
     json_t *adapters, *unusable; /* arrays */
-    bool broken;                 /* out of memory */
+    bool broken;                 /* there was no memory for a row */
 };
 
 static void append(struct gathered *gathered, json_t *array, json_t *row)
@@ -49,7 +49,7 @@ static json_t *limits_json(const ND2_ADAPTER_INFO *info)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        /* JSON's integers are signed here; "no limit" is the largest. */
+        /* jansson's integers are signed; the largest means "no limit". */
         json_int_t value = rows[i].value > INT64_MAX ? INT64_MAX : (json_int_t)rows[i].value;
         json_object_set_new(limits, rows[i].name, json_integer(value));
     }
@@ -134,7 +134,7 @@ static VOID gather_address(VOID *context, const ND_LINUX_ADDRESS *address)
             json_pack("{s:s, s:s*}", "address", text, "interface", address->Interface));
         return;
     }
-    /* Its device was chosen, but the trial has shown that it does not work. */
+    /* The address's device was chosen, but the trial has shown that it does not work. */
     bool failed = address->Used;
     append(gathered, gathered->unusable,
         json_pack("{s:s, s:s*, s:s*, s:s, s:s, s:s*}", "address", text, "interface",
@@ -220,7 +220,7 @@ static const char *text_of(json_t *row, const char *key)
     return text ? text : "";
 }
 
-/* Names of lengths do not say that they count bytes; those of counts do. */
+/* Whether a limit counts bytes, which the names of lengths do not say. */
 static bool is_length(const char *name)
 {
     return strstr(name, "Size") || strstr(name, "Length") || strstr(name, "Threshold") ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve.c - answers probes: one thread for each address, one probe at a time on each. */
+/* serve.c - answers probes: each address has a thread, which serves one probe at a time. */
 #include "address.h"
 #include "commands.h"
 #include "end.h"
@@ -17,7 +17,7 @@ struct served {
     HANDLE thread;
 };
 
-/* Probes answered to the end, on all addresses; done is set when count of them are. */
+/* The number of probes answered to the end, on all addresses; done is set when it reaches options->count. */
 static atomic_uint answered;
 static HANDLE done;
 
@@ -42,7 +42,7 @@ static bool listen_on(struct served *served)
     return SUCCEEDED(hr) || failure_set(&end->failure, "Listen", hr);
 }
 
-/* Answers the connection request that the connector holds. */
+/* Answers the connection request that the connector has taken. */
 static bool answer(struct served *served)
 {
     struct end *end = &served->end;
@@ -97,7 +97,7 @@ static DWORD WINAPI run(VOID *context)
     return 0;
 }
 
-/* Lists the addresses to serve, *count of them: those given, or (0) all. NULL: it has printed why. */
+/* Lists the *count addresses to serve: the given ones, or (0) all. NULL: it has printed why. */
 static struct served *gather(const struct options *options, const SOCKADDR_INET *given, int *count)
 {
     SIZE_T size = 0;
@@ -150,7 +150,7 @@ static bool start(struct served *served)
     return false;
 }
 
-/* Runs after done is set, or if no address could be served. */
+/* Ends the thread and frees an address, after done is set, or if no address could be served. */
 static void stop(struct served *served)
 {
     if (served->thread) {
@@ -162,7 +162,7 @@ static void stop(struct served *served)
     end_close(&served->end);
 }
 
-/* False: it has printed why. */
+/* Starts NetworkDirect. False: it has printed why. */
 static bool begin(void)
 {
     struct failure failure;

@@ -24,9 +24,9 @@ namespace
 
 enum { VERDICT_AGREED }; // values of a VERDICT
 enum { HELLO_TEST, HELLO_FIELDS };
-enum { PATIENCE_MS = 20000 }; // how long each end waits for a peer before they have agreed
+enum { PATIENCE_MS = 20000 }; // how long an end waits for each message of its peer until they agree
 
-// What a server that rejected the client says with it.
+// Ends the program with the reason that a server gives which rejected the client.
 void fail_refused(const std::string &server, const Greeting &answer)
 {
     if (answer.protocol != htonl(PROTOCOL))
@@ -49,7 +49,7 @@ Greeting greeting(UINT32 cookie, UINT32 index)
 
 // ---- client ---------------------------------------------------------------------------------------------------------
 
-// The local address for the peer: of those that the user gave, the first of the peer's family.
+// Finds the local address for the peer: of those that the user gave, the first of the peer's family.
 HRESULT Session::find_local(SOCKADDR_INET &local) const
 {
     const std::vector<SOCKADDR_INET> &binds = options_.binds;
@@ -66,7 +66,7 @@ HRESULT Session::find_local(SOCKADDR_INET &local) const
     return ND_SUCCESS;
 }
 
-// Connects to the peer's address whose turn it is. what out: what failed
+// Connects to the peer's address peer_. what out: the function that failed
 HRESULT Session::reach(const char *&what)
 {
     SOCKADDR_INET local;
@@ -100,7 +100,8 @@ HRESULT Session::reach(const char *&what)
     return hr;
 }
 
-// This end's adapter cannot do what its user asks for. A server hears of it, so that it does not wait any longer.
+// Ends the program since this end's adapter cannot do what its user asks for. It tells the server, which then does not
+// wait any longer.
 void Session::withdraw(const std::string &reason, bool is_connected)
 {
     Message message(WITHDRAWN);
@@ -135,7 +136,7 @@ void Session::meet_server()
     propose();
 }
 
-// From here on a user who stops this end stops both.
+// From now on a user who stops this end stops both.
 void Session::agreed()
 {
     watch_interrupts();
@@ -157,7 +158,7 @@ void Session::propose()
 
 // ---- server ---------------------------------------------------------------------------------------------------------
 
-// Takes the client's connection, and adapter and channel from the door where it came.
+// Accepts the client's connection, and takes adapter and channel from its door.
 void Session::accept_first(Doors &doors)
 {
     for (;;) {
@@ -224,7 +225,7 @@ void Session::judge()
     channel_->send(verdict);
 }
 
-// The client reads why, and ends the connection; if that takes too long, the server ends without it.
+// Tells the client why, which then ends the connection; if that takes too long, the server ends without it.
 void Session::refuse(const std::string &reason)
 {
     Message verdict(VERDICT);
@@ -251,7 +252,7 @@ void Session::connect_streams()
     exchange_memory();
 }
 
-// Takes the request with this greeting; refuses others, also one that a stranger has withdrawn.
+// Accepts the request with this greeting; refuses others, also one that a stranger has withdrawn.
 void Session::accept_stream(Endpoint &endpoint, const Greeting &own)
 {
     Greeting theirs;
@@ -274,7 +275,7 @@ void Session::accept_stream(Endpoint &endpoint, const Greeting &own)
     check(hr, "Accept");
 }
 
-// Where the peer may write or read, for each connection.
+// Tells the peer, for each connection, where it may write or read, and learns the same of the peer.
 void Session::exchange_memory()
 {
     for (UINT32 i = 0; i < p_.streams() && !p_.sends(); ++i) {

@@ -32,9 +32,9 @@ class Bandwidth : public Handler
     const Phase &phase_;
     const Parameters &p_;
     const Operation operation_;
-    const bool active_, passive_; // this side sends; it receives
+    const bool active_, passive_; // this side sends; this side receives
     UINT64 deadline_;
-    std::vector<bool> all_posted_; // of each stream
+    std::vector<bool> all_posted_; // for each stream: all requests of the phase are posted
 };
 
 Bandwidth::Bandwidth(Worker &worker, const Phase &phase)
@@ -48,7 +48,7 @@ Bandwidth::Bandwidth(Worker &worker, const Phase &phase)
 {
 }
 
-// How many requests to post at once now; 0: none.
+// Returns how many requests to post at once now; 0: none.
 UINT32 Bandwidth::next_burst(const Stream &stream, bool &is_last) const
 {
     UINT64 posted = stream.sent - stream.begun;
@@ -81,7 +81,7 @@ void Bandwidth::post_next(Stream &stream, bool is_last)
         --stream.credits;
 }
 
-// Posts as many requests as allowed. False: none.
+// Posts as many requests as allowed. False: it posted none.
 bool Bandwidth::push(Stream &stream)
 {
     size_t index = stream.endpoint->owner;

@@ -16,7 +16,7 @@ namespace
 enum { OUTGOING = 0 };
 enum { FAREWELL_MS = 3000, LOOK_MS = 10 };
 
-// To network order and back.
+// Converts a message to network order and back.
 void swap_order(Message &message)
 {
     message.kind = htonl(message.kind);
@@ -24,7 +24,7 @@ void swap_order(Message &message)
         message.values[i] = swap64(message.values[i]);
 }
 
-// Milliseconds from now. deadline in: in ticks; 0: none
+// Returns the milliseconds until a deadline. deadline in: in ticks; 0: none
 DWORD left_until(UINT64 deadline)
 {
     UINT64 now = ticks();
@@ -183,7 +183,7 @@ bool Channel::is_stopped()
     return false;
 }
 
-// Nothing in here ends the program: the connection may be lost already.
+// It calls no function that ends the program: the connection may be lost already.
 void Channel::tell_stop()
 {
     UINT64 deadline = ticks() + (UINT64)(FAREWELL_MS * 1e-3 * ticks_per_second());

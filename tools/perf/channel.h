@@ -2,8 +2,8 @@
 /*
  * channel.h - the connection on which the two ends of a measurement agree, start together and exchange their results.
  *
- * Messages are of one size. One end can be one message ahead of the other, and each end posts Receives for that, so no
- * message arrives without a Receive. One thread uses it, and sleeps while it waits.
+ * Messages have one size. One end can be one message ahead of the other, and each end posts Receives for that, so no
+ * message arrives without a Receive. One thread uses a channel, and sleeps while it waits.
  */
 #ifndef TOOLS_PERF_CHANNEL_H
 #define TOOLS_PERF_CHANNEL_H
@@ -21,9 +21,9 @@ namespace ndperf
 // The beginning of a connection's private data. All in network order.
 struct Greeting {
     UINT32 magic;    // GREETING_MAGIC
-    UINT32 protocol; // PROTOCOL: raised with each change of what one end sends the other
-    UINT32 cookie;   // of one measurement; 0: a new one
-    UINT32 index;    // of the queue pair
+    UINT32 protocol; // PROTOCOL, which is raised when the ends exchange something else
+    UINT32 cookie;   // identifies a measurement; 0: a new one
+    UINT32 index;    // number of the queue pair
 };
 enum { GREETING_MAGIC = 0x4e445046, PROTOCOL = 3 };
 
@@ -60,22 +60,24 @@ class Channel
     }
 
     void send(const Message &message);
-    // The next message. Ends the program when the connection is lost, another kind comes, or none within patience (in
-    // milliseconds, or INFINITE).
+    // Returns the next message. Ends the program when the connection is lost, another kind comes, or none within
+    // patience (in milliseconds, or INFINITE).
     Message receive(Kind kind, DWORD patience = INFINITE);
     // Sends one message, receives one of the same kind. Neither end returns before both have sent.
     Message swap(const Message &message);
     // Waits until the peer has ended the connection, at most for patience.
     void await_end(DWORD patience = INFINITE);
 
-    // From now on send, receive and swap call this when the user of either end stops it; it does not return.
+    // From now on send, receive and swap call stop, which does not return, when the user of either end stops the
+    // measurement.
     void set_stop(const std::function<void(bool by_peer)> &stop)
     {
         stop_ = stop;
     }
     // Whether the peer has said that its user stopped it; does not wait.
     bool is_stopped();
-    // Says so of this end, and waits until the peer is gone, some seconds at most. Nothing else may be called after it.
+    // Tells the peer that this end's user stopped it, and waits until the peer is gone, some seconds at most. No other
+    // function may be called after it.
     void tell_stop();
 
   private:

@@ -2,8 +2,8 @@
 /*
  * connect.cpp - each thread makes and ends connections one after the other; it times Connect and CompleteConnect.
  *
- * Each has the cookie of the measurement in its Greeting, and LAST as its index if it is the last one of a thread: so
- * each thread of the server ends with a thread of the client.
+ * Each connection has the cookie of the measurement in its Greeting, and LAST as its index if it is the last one of a
+ * thread: so each thread of the server ends with a thread of the client.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ void await_end(Worker &worker, Endpoint &endpoint)
     endpoint.disconnect(); // the client may have disconnected first
 }
 
-// Takes one connection. Returns its index, or ANOTHER after a stranger's.
+// Accepts one connection. Returns its index, or ANOTHER after a stranger's.
 UINT32 take(Worker &worker)
 {
     std::unique_ptr<Endpoint> endpoint(worker.lone_endpoint());

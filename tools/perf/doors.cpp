@@ -12,7 +12,7 @@ namespace ndperf
 namespace
 {
 
-enum { PORTS = 16 }; // free at one address, and tried at the others
+enum { PORTS = 16 }; // number of ports, free at the first address, to try at the others
 
 bool is_taken(HRESULT hr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doors.h - where a server waits for its client: a listener for each local address, and at each a channel for whoever
- * comes. When the client has come, its door's adapter is that of the measurement, and the others close.
+ * doors.h - where a server waits for its client. A door is a listener at a local address, with a channel for the next
+ * client. When the client has come, the measurement uses its door's adapter, and the other doors close.
  */
 #ifndef TOOLS_PERF_DOORS_H
 #define TOOLS_PERF_DOORS_H
@@ -22,15 +22,15 @@ struct Door {
 
     std::unique_ptr<Adapter> adapter;
     std::unique_ptr<Channel> channel; // takes the request
-    Pending pending;                  // of the request
+    Pending pending;                  // the wait for a request
     bool asks;
 };
 
 class Doors
 {
   public:
-    // Listens at each address, on one port. Ends the program if that fails. port in: network order; 0: any that is free
-    // at all; any in: as of Adapter::listen
+    // Listens at each address, on one port. Ends the program if that fails. port in: network order; 0: a port that is
+    // free at all addresses; any in: as for Adapter::listen
     Doors(int version, const std::vector<SOCKADDR_INET> &locals, USHORT port, bool any);
 
     // Waits for the next request for a connection. Returns the door with it; the others go on asking.
@@ -46,14 +46,14 @@ class Doors
     std::vector<std::unique_ptr<Door>> doors_;
 };
 
-// While a measurement runs: refuses whoever comes. The greeting has the measurement's cookie, by which a client knows
-// that the server is busy.
+// Refuses other clients while a measurement runs. The greeting has the measurement's cookie, which tells a client that
+// the server is busy.
 class Refuser
 {
   public:
     Refuser(Adapter &adapter, const Greeting &greeting);
     ~Refuser();
-    // Refuses who has come since the last call. Does not wait.
+    // Refuses the clients that have come since the last call. Does not wait.
     void look();
 
   private:
@@ -62,11 +62,11 @@ class Refuser
     Adapter &adapter_;
     const Greeting greeting_;
     std::unique_ptr<Endpoint> endpoint_; // takes the request
-    Pending pending_;                    // of the request
+    Pending pending_;                    // the wait for a request
     bool asks_;
 };
 
-// The first address of each family that an adapter has.
+// Returns the first address of each family that an adapter has.
 std::vector<SOCKADDR_INET> first_addresses(int version);
 
 } // namespace ndperf

@@ -16,7 +16,7 @@ namespace
 
 const char *program_ = "ndperf";
 std::string adapter_, peer_;
-volatile LONG ending_; // the number of the thread that ends the program
+volatile LONG ending_; // id of the thread that ends the program
 
 std::string print(const char *text, va_list arguments)
 {
@@ -25,7 +25,7 @@ std::string print(const char *text, va_list arguments)
     return line;
 }
 
-// Advice that differs from the samples'.
+// Returns the advice for a code, where it differs from the samples'.
 const char *hint_of(HRESULT hr)
 {
     switch (hr) {
@@ -42,7 +42,7 @@ const char *hint_of(HRESULT hr)
     }
 }
 
-// "Connect failed, peer ::1: ND_..." with advice. place in: "" or text that follows
+// Returns "Connect failed, peer ::1: ND_..." with advice. place in: "" or text that follows
 std::string reason(HRESULT hr, const char *what, const std::string &place, const char *indent)
 {
     const char *hint = hint_of(hr);
@@ -147,7 +147,7 @@ std::string address_text(const SOCKADDR_INET &address)
 
 std::string place_text(SOCKADDR_INET address)
 {
-    address.Ipv4.sin_port = 0; // at the same offset in both families
+    address.Ipv4.sin_port = 0; // both families have the port at the same offset
     std::string name = address_text(address);
     return name.substr(0, name.size() - 2); // without ":0"
 }

@@ -18,25 +18,25 @@ namespace ndperf
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-// The beginning of each message. name in: how the program was called, kept
+// Sets the beginning of each message. name in: the name by which the program was called; it is kept
 void set_program(const char *name);
 const char *program();
 // Names the adapter and the peer in later messages. text in: "" removes it
 void set_place(const std::string &adapter, const std::string &peer);
 
-// printf's text.
+// Returns the text that printf would print.
 std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 // Prints the message to standard error and ends the program.
 void end(int status, const std::string &message) __attribute__((noreturn));
-// From here on the calling thread alone ends the program, by end; other threads that want to wait for ever.
+// From now on the calling thread alone ends the program; other threads that call end wait for ever.
 void claim_end();
 void fail(const char *text, ...) __attribute__((format(printf, 1, 2), noreturn));
-// Writes out what was printed. Figures that nobody can read are no measurement: a full disk or a closed output ends the
-// program.
+// Writes the printed output out. A full disk or a closed output ends the program with a failure, since figures that
+// nobody can read are no measurement.
 void write_out();
 // Ends the program if hr is a failure. what in: "Connect"
 void check(HRESULT hr, const char *what);
-// The peer is gone.
+// Ends the program because the peer is gone.
 void fail_lost() __attribute__((noreturn));
 
 // An address, and what failed there.
@@ -45,13 +45,13 @@ struct Tried {
     const char *what;
     HRESULT hr;
 };
-// None of the addresses of a name worked. Ends the program with the reasons of all.
+// Ends the program because none of the addresses of a name worked, with the reasons of all.
 void fail_at_all(const std::string &name, const std::vector<Tried> &addresses)
     __attribute__((noreturn));
 
-// "192.0.2.1:18515" or "[2001:db8::1]:18515".
+// Returns "192.0.2.1:18515" or "[2001:db8::1]:18515".
 std::string address_text(const SOCKADDR_INET &address);
-// The same without a port.
+// Returns an address without its port.
 std::string place_text(SOCKADDR_INET address);
 SIZE_T address_size(const SOCKADDR_INET &address);
 

@@ -14,7 +14,7 @@ namespace
 std::atomic<bool> kept_, stopping_;
 HANDLE event_;
 
-// In a thread of its own.
+// The system calls it, in a thread of its own.
 BOOL WINAPI keep(DWORD kind)
 {
     if (kept_.exchange(true))

@@ -42,7 +42,7 @@ class Latency : public Handler
     void read_rounds();
 
   private:
-    // Round and round over the connections.
+    // Returns the connection of a round; rounds take the connections in turn.
     Stream &stream_of(UINT64 round)
     {
         return *streams_[round % streams_.size()];
@@ -51,7 +51,7 @@ class Latency : public Handler
     {
         return deadline_ ? ticks() >= deadline_ : round + 1 == phase_.iterations;
     }
-    // Results until the stream has room for a request: with verify its only buffer must be free.
+    // Handles results until the stream has room for a request: with verify its only buffer must be free.
     void await_room(Stream &stream)
     {
         while (stream.outstanding >= (p_.verify ? 1 : p_.tx()))
@@ -79,10 +79,10 @@ class Latency : public Handler
     const Parameters &p_;
     std::vector<std::unique_ptr<Stream>> &streams_;
     UINT64 deadline_;
-    bool arrived_, ended_; // a message, the last one
+    bool arrived_, ended_; // a message has arrived; it was the last one
 };
 
-// Every moment belongs to a round: the time between two rounds is part of the first.
+// Records a round's time, which lasts until the next round begins.
 void Latency::end_round(UINT64 &begun)
 {
     UINT64 now = ticks();
@@ -100,7 +100,7 @@ void Latency::send(Stream &stream, bool last)
     worker_.post(stream, SEND, size, 0, 0);
 }
 
-// False: the measurement stops.
+// Waits for the next message. False: the measurement stops.
 bool Latency::await_message()
 {
     while (!arrived_ && !stopping())
@@ -137,8 +137,8 @@ void Latency::write(Stream &stream, unsigned char number)
     worker_.post(stream, WRITE, phase_.size, 0, 0);
 }
 
-// The device stores the byte while this polls it. Polling for results lets the device make progress. Returns what it
-// found; 0: the measurement stops.
+// Polls the byte that the device stores; polling for results lets the device make progress. Returns the byte; 0: the
+// measurement stops.
 unsigned char Latency::await_write(Stream &stream, unsigned char number)
 {
     const char *data = worker_.in(stream, 0);
@@ -241,7 +241,7 @@ void prepare_phase(Worker &worker, const Phase &phase)
     }
 }
 
-// The last message in each buffer that was written in this phase.
+// Checks the last message in each buffer that was written in this phase.
 void verify_writes(Worker &worker, Stream &stream, const Phase &phase, UINT64 begun, UINT64 sent)
 {
     UINT32 buffers = worker.parameters().tx();

@@ -18,7 +18,7 @@ namespace ndperf
 namespace
 {
 
-const UINT32 THOUSANDS_OF = 1024; // K and M in sizes
+const UINT32 THOUSANDS_OF = 1024; // the factor of K in sizes; M is its square
 
 const char usage[] =
     "usage: ndperf TEST [options]           on one host, and then\n"
@@ -86,7 +86,7 @@ void usage_error(const std::string &problem)
 enum { LONG_ONLY = 256 }; // what getopt_long returns for options without a letter
 enum { THREADS = LONG_ONLY, ND, SRQ, WINDOWS, VERIFY, WARMUP, BIND, JSON, CSV, SVG, GBITS };
 
-// Options that set a parameter.
+// An option that sets a parameter.
 struct Number {
     int letter;
     UINT32 Parameters::*member;
@@ -153,7 +153,7 @@ const struct option long_options[] = {
 };
 const char letters[] = ":s:an:D:q:p:t:r:I:bl:Q:o:w:eHUFRd:x:i:Vh";
 
-// The option as the user wrote it: behind the last one that getopt_long has looked at.
+// Returns the option as the user wrote it: the one before the argument that getopt_long looks at next.
 std::string option_text(int argc, char **argv)
 {
     return optind > 0 && optind <= argc ? argv[optind - 1] : "";
@@ -177,7 +177,7 @@ UINT32 parse_number(
     return (UINT32)(value * unit);
 }
 
-// "-s" or "--warmup": how messages name an option.
+// Returns the name of an option for messages: "-s" or "--warmup".
 std::string option_name(int letter)
 {
     for (const struct option *o = long_options; letter >= LONG_ONLY && o->name; ++o)
@@ -197,7 +197,7 @@ bool is_given(const Options &options, UINT32 Parameters::*member)
     return options.given >> (&field_of(member) - fields) & 1;
 }
 
-// False: it is not one of those.
+// Takes an option that sets a parameter. False: it is none of those.
 bool take_number(Options &options, int letter)
 {
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
@@ -249,7 +249,7 @@ UINT32 parse_test(const char *name)
     usage_error(format("no test is called %s", name));
 }
 
-// The name without its folder, and on Windows without ".exe".
+// Returns a program's name without its folder, and on Windows without ".exe".
 std::string base_name(const char *path)
 {
     std::string name = path;
@@ -369,7 +369,7 @@ Options parse_options(int argc, char **argv)
     if (!options.server) {
         options.peer_name = argv[optind];
         options.peers = parse_addresses(argv[optind], options.port);
-        if (!options.peers[0].Ipv4.sin_port) // at the same offset in both families
+        if (!options.peers[0].Ipv4.sin_port) // both families have the port at the same offset
             usage_error(
                 "a server has no port 0: give the one that it prints, by -p or behind the address");
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.h - the arguments. */
+/* options.h - the program's arguments. */
 #ifndef TOOLS_PERF_OPTIONS_H
 #define TOOLS_PERF_OPTIONS_H
 
@@ -10,7 +10,7 @@
 namespace ndperf
 {
 
-enum { DEFAULT_PORT = 18515 }; // perftest's
+enum { DEFAULT_PORT = 18515 }; // perftest's port
 
 enum Form { FORM_TEXT, FORM_JSON, FORM_CSV };
 
@@ -18,18 +18,17 @@ struct Options {
     Parameters parameters;
     UINT32 given; // bit i: the user gave fields[i] of parameters
     bool server;
-    std::vector<SOCKADDR_INET>
-        peers; // of a client: the server's, in the order in which they are tried
-    std::vector<SOCKADDR_INET> binds; // local ones; none: not given
-    std::string peer_name;            // as the user wrote it
+    std::vector<SOCKADDR_INET> peers; // client: the server's addresses, in the order to try them
+    std::vector<SOCKADDR_INET> binds; // local addresses; empty: the user gave none
+    std::string peer_name;            // the server's name as the user wrote it
     USHORT port;                      // host order
     bool histogram, unsorted;
     Form form;
-    std::string svg; // the file; empty: none
+    std::string svg; // name of the file to draw; empty: none
 };
 
-// Parses them; ends the program after -h, -V, and with STATUS_USAGE when one is wrong. A link's name in argv[0]
-// (nd_send_lat) selects a test.
+// Parses the arguments; ends the program after -h, -V, and with STATUS_USAGE when one is wrong. A link's name in
+// argv[0] (nd_send_lat) selects a test.
 Options parse_options(int argc, char **argv);
 
 } // namespace ndperf

@@ -10,9 +10,9 @@ namespace
 {
 
 enum {
-    VERIFY_BYTES = 4 << 20, // of the buffers of a queue pair, each way; one message may be larger
+    VERIFY_BYTES = 4 << 20, // most bytes of a queue pair's buffers, each way, or one message
     LINE = 64,
-    CQ_MOD = 100, // as perftest
+    CQ_MOD = 100, // perftest's default
     CQ_MOD_LARGEST = 8192
 };
 
@@ -25,7 +25,7 @@ bool is_given(UINT32 given, UINT32 Parameters::*member)
     return given >> (&field_of(member) - fields) & 1;
 }
 
-// A number as its option has it.
+// Returns a number as its option takes it.
 std::string value_text(const Field &field, UINT32 value)
 {
     if (field.member == &Parameters::wait)
@@ -43,7 +43,7 @@ UINT32 in_flight(const Parameters &p, UINT32 depth)
     return fit ? fit : 1;
 }
 
-// Of connect.
+// contradiction() for the test connect.
 std::string contradiction_of_connect(const Parameters &p)
 {
     if (p.size || p.all || p.verify)
@@ -113,7 +113,7 @@ std::vector<UINT32> Parameters::sizes() const
     return list;
 }
 
-// One byte more than the largest message: the last one of a run is so much longer.
+// A buffer has one byte more than the largest message, by which the last message of a run is longer.
 UINT32 Parameters::stride() const
 {
     return (largest() + 1 + LINE - 1) / LINE * LINE;

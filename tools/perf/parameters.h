@@ -19,12 +19,12 @@ enum Test { SEND_LAT, SEND_BW, WRITE_LAT, WRITE_BW, READ_LAT, READ_BW, CONNECT, 
 enum Wait { POLL, EVENT, PORT };
 
 enum {
-    LARGEST = 1 << 23,     // with -a, as perftest
-    LARGEST_ANY = 1 << 30, // with -s
-    CREDITS = 8            // Receives for credits, and Sends of them, besides the depths
+    LARGEST = 1 << 23,     // the largest size of -a, as in perftest
+    LARGEST_ANY = 1 << 30, // the largest size of -s
+    CREDITS = 8            // number of Receives, and of Sends, for credits, besides the depths
 };
 
-// Numbers, all 32 bits wide; flags are 0 or 1.
+// The parameters are numbers of 32 bits; flags are 0 or 1.
 struct Parameters {
     UINT32 test; // Test
     UINT32 nd;   // version of NetworkDirect
@@ -35,14 +35,13 @@ struct Parameters {
     UINT32 qps;
     UINT32 threads;
     UINT32 tx_depth, rx_depth; // requests of each queue pair
-    UINT32
-    inline_size; // messages up to here are inline; INLINE_ADVISED: each side's adapter decides
+    UINT32 inline_size; // largest inline message; INLINE_ADVISED: each side's adapter decides
     UINT32 bidirectional;
-    UINT32 post_list; // requests of a batch
-    UINT32 cq_mod;    // one completion for so many
-    UINT32 outs;      // Reads in flight, 0: as many as the adapters can
+    UINT32 post_list; // number of requests in a batch
+    UINT32 cq_mod;    // number of requests for one completion
+    UINT32 outs;      // number of Reads in flight, 0: as many as the adapters can
     UINT32 srq;
-    UINT32 windows; // remote access by memory windows, not by the region's token
+    UINT32 windows; // the peer uses memory windows, not the region's token
     UINT32 verify;
     UINT32 warmup; // iterations
     UINT32 wait;   // Wait
@@ -51,7 +50,7 @@ struct Parameters {
     {
         return test == SEND_LAT || test == WRITE_LAT || test == READ_LAT;
     }
-    // The time of every message or connection is kept.
+    // Whether the time of every message or connection is kept.
     bool times_each() const
     {
         return latency() || test == CONNECT;
@@ -72,7 +71,7 @@ struct Parameters {
     {
         return test == WRITE_LAT || test == WRITE_BW;
     }
-    // Connections that last for the whole measurement.
+    // Returns the number of connections that last for the whole measurement.
     UINT32 streams() const
     {
         return test == CONNECT ? 0 : qps;
@@ -81,49 +80,50 @@ struct Parameters {
     {
         return all ? (UINT32)LARGEST : size;
     }
-    // The sizes to measure, in bytes.
+    // Returns the sizes to measure, in bytes.
     std::vector<UINT32> sizes() const;
-    // The receiver sends a credit after so many completed Receives.
+    // Returns the number of completed Receives after which the receiver sends a credit.
     UINT32 credit() const
     {
         return rx() < 4 ? 1 : rx() / 4;
     }
-    // Messages in flight: the depths; fewer with verify, where each has a buffer of its own, if that took much memory.
+    // Return the number of messages in flight: the depths; fewer with verify, where each message has a buffer of its
+    // own, if that took much memory.
     UINT32 tx() const;
     UINT32 rx() const;
-    UINT32 stride() const; // bytes from buffer to buffer
+    UINT32 stride() const; // returns the bytes from buffer to buffer
 };
 
 const UINT32 INLINE_ADVISED = 0xFFFFFFFFu;
 
-// "send_lat"
+// Returns "send_lat" and so on.
 const char *test_name(UINT32 test);
-// "poll"
+// Returns "poll" and so on.
 const char *wait_name(UINT32 wait);
 
 // A parameter with the option that sets it.
 struct Field {
     const char *option; // "--size"
     UINT32 Parameters::*member;
-    UINT32 minimum, maximum; // of the option's value; 0, 1: it has none
+    UINT32 minimum, maximum; // range of the option's value; 0, 1: it takes no value
     UINT32 absent;           // the value without the option, if outside this range
     bool local;              // each side may have its own
 };
 extern const Field fields[];
 extern const size_t field_count;
-// A flag: 1 or 0.
+// Whether the parameter is a flag: 1 or 0.
 bool is_flag(const Field &field);
 const Field &field_of(UINT32 Parameters::*member);
 
 // Sets the defaults. given in: bit i: the user gave fields[i]
 void set_defaults(Parameters &parameters, UINT32 given);
-// Checks a peer's parameters, which may be anything: names one that no option can have set; "": none.
+// Checks a peer's parameters, which may have any value: names one that no option can have set; "": none.
 std::string out_of_range(const Parameters &parameters);
-// Which options contradict each other, in words; "": none.
+// Says which options contradict each other; "": none.
 std::string contradiction(const Parameters &parameters);
-// Which option this side's adapter cannot serve, in words; "": none.
+// Says which option this side's adapter cannot serve; "": none.
 std::string beyond(const Parameters &parameters, const Limits &limits);
-// Why a server with some parameters of its own does not serve this client; "": it does.
+// Says why a server with some parameters of its own does not serve this client; "": it does.
 std::string unlike(const Parameters &server, UINT32 given, const Parameters &client);
 
 } // namespace ndperf

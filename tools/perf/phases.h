@@ -20,11 +20,11 @@ void run_connects(Worker &worker, const Phase &phase);
 
 // Prepares the memory before the peer begins: called on both sides before they start together.
 void prepare_phase(Worker &worker, const Phase &phase);
-// With verify: whether the peer's Writes are right. sent in: the messages that the stream's peer has sent since the
-// beginning, and before this phase
+// With verify: checks the peer's Writes. begun, sent in: the number of messages that the stream's peer had sent before
+// this phase, and has sent by now
 void verify_writes(Worker &worker, Stream &stream, const Phase &phase, UINT64 begun, UINT64 sent);
 
-// The moment at which a phase of a duration ends.
+// Returns the time at which a phase of a duration ends.
 UINT64 deadline_of(const Worker &worker, const Phase &phase);
 // Fills a message with bytes that follow from its number; checks one. Returns whether all its bytes are right.
 void fill(char *data, ULONG bytes, UINT64 number);

@@ -8,16 +8,16 @@
 namespace ndperf
 {
 
-// Before anything else is opened: takes the numbers of standard streams that are closed, so that no socket gets them,
-// and what is printed.
+// Takes the numbers of standard streams that are closed, so that no socket gets them, and the program's output. It is
+// called before anything else is opened.
 void reserve_standard_streams();
 // Starts a program by the shell; its output is read, or its input written, by mode "r" or "w". NULL: it cannot.
 FILE *open_program(const char *command, const char *mode);
-// Waits until it has ended. Returns its status, 0 if it succeeded.
+// Waits until the program has ended. Returns its status, 0 if it succeeded.
 int close_program(FILE *program);
 // Has the provider use this device alone. False: it has no such choice. To be called before NdStartup.
 bool choose_device(const char *name);
-// Seconds of processor time that all threads of this process have used.
+// Returns the seconds of processor time that all threads of this process have used.
 double processor_seconds();
 
 } // namespace ndperf

@@ -9,15 +9,15 @@
 namespace ndperf
 {
 
-// Opened so that a transfer fails as before.
+// Opens /dev/null in a mode in which a transfer still fails.
 void reserve_standard_streams()
 {
     for (int fd = 0; fd <= 2; ++fd)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
-            return; // without /dev no number is taken, and none is safe
+            return; // there is no /dev, so it cannot reserve any number
 }
 
-// A program that ends early is an error of the write, not this program's end.
+// If the started program ends early, a write to it fails, and SIGPIPE does not end this program.
 FILE *open_program(const char *command, const char *mode)
 {
     signal(SIGPIPE, SIG_IGN);

@@ -6,7 +6,7 @@
 namespace ndperf
 {
 
-// There handles and streams are numbered apart.
+// Windows' handles have other numbers than standard streams.
 void reserve_standard_streams()
 {
 }

@@ -11,23 +11,23 @@ namespace ndperf
 class RateLine
 {
   public:
-    // size in: of a message, bytes; wanted in: false shows nothing
+    // size in: bytes of a message; wanted in: false shows nothing
     RateLine(UINT32 size, bool wanted);
     // Removes the line.
     ~RateLine();
-    // Standard error is a terminal, and the line is wanted.
+    // Whether standard error is a terminal, and the line is wanted.
     bool is_shown() const
     {
         return shown_;
     }
-    // messages in: since the beginning of the run
+    // messages in: their number since the beginning of the run
     void show(UINT64 messages);
 
   private:
     const UINT32 size_;
     const bool shown_;
     bool written_;
-    UINT64 messages_, moment_; // at the last line
+    UINT64 messages_, moment_; // the values of the last line
 };
 
 } // namespace ndperf

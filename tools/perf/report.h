@@ -13,24 +13,24 @@
 namespace ndperf
 {
 
-// Of one size.
+// The results of one size.
 struct Row {
     UINT32 size;     // bytes
-    UINT64 messages; // of this side; connections of connect
+    UINT64 messages; // number of this side's messages; of connections in the test connect
     double seconds;
-    UINT64 peer_messages; // bidirectional: of the peer
+    UINT64 peer_messages; // bidirectional: number of the peer's messages
     double peer_seconds;
     double processor, peer_processor; // percent of one processor; peer's negative: not known
-    Samples samples;                  // of tests that time each message: sorted
+    Samples samples;                  // times of each message, sorted, if the test keeps them
     Samples unsorted;                 // with -U
 
-    // Of both sides together.
+    // Returns the rate of both sides together.
     double messages_per_second() const;
     double mib_per_second() const
     {
         return messages_per_second() * size / 1048576;
     }
-    // The peer's processor time; without it, the other text.
+    // Returns the peer's processor time in this form; if it is not known, none.
     std::string peer_text(const char *form, const char *none) const;
     double gbit_per_second() const
     {
@@ -38,10 +38,10 @@ struct Row {
     }
 };
 
-// A figure for programs: five digits that mean something, or one behind the point.
+// Returns a figure for programs: five significant digits, or one behind the point.
 std::string figure_text(double figure);
 
-// One form. The rows come in the order of their sizes.
+// A form of output. The rows come in the order of their sizes.
 class Output
 {
   public:
@@ -67,13 +67,13 @@ class Output
 Output *open_text(const Options &options, const Parameters &parameters);
 Output *open_json(const Options &options, const Parameters &parameters);
 Output *open_csv(const Options &options, const Parameters &parameters);
-// Ends the program if there is no gnuplot, or the file cannot be written.
+// Opens the output as a picture. Ends the program if there is no gnuplot, or the file cannot be written.
 Output *open_plot(const Options &options, const Parameters &parameters);
 
 class Report
 {
   public:
-    // Every form that the options ask for.
+    // Opens every form that the options ask for.
     Report(const Options &options, const Parameters &parameters);
     void begin();
     void add(Row &row); // sorts its samples
@@ -81,7 +81,7 @@ class Report
     {
         end_by(true);
     }
-    // In the place of end, or before begin, or after end: the measurement was stopped.
+    // Called in place of end, or before begin, or after end, when the measurement was stopped.
     void stop()
     {
         end_by(false);

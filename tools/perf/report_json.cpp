@@ -28,7 +28,7 @@ std::string quoted(const std::string &text)
     return all + "\"";
 }
 
-// "--tx-depth" is "tx_depth".
+// Returns the key of an option: "tx_depth" for "--tx-depth".
 std::string key_of(const Field &field)
 {
     std::string key = field.option + 2;

@@ -14,7 +14,7 @@ namespace ndperf
 namespace
 {
 
-// As gnuplot reads it between single quotes.
+// Returns text in the form that gnuplot reads between single quotes.
 std::string quoted(const std::string &text)
 {
     std::string all = "'";
@@ -39,10 +39,10 @@ class Plot : public Output
 
     size_t rows_;
     std::string sizes_;     // a line for each size
-    std::string histogram_; // of the last size
+    std::string histogram_; // the last size's
 };
 
-// Checks for gnuplot and the file before the measurement, not after it.
+// Looks for gnuplot and opens the file before the measurement, so that a failure shows before it.
 Plot::Plot(const Options &options, const Parameters &parameters)
     : Output(options, parameters), rows_(0)
 {

@@ -45,7 +45,7 @@ void Text::begin()
     fflush(stdout);
 }
 
-// Microseconds in six columns, up to a second.
+// Returns microseconds in six columns, up to a second.
 std::string time_text(double us)
 {
     return format(us < 999.995 ? "%6.2f" : us < 9999.95 ? "%6.1f" : "%6.0f", us);

@@ -14,7 +14,7 @@ Samples::Samples(UINT64 expected) : count_(0), scale_(1)
         grow();
 }
 
-// Writing zeros faults the pages in.
+// It writes zeros, so that the pages have memory before the measurement.
 void Samples::grow()
 {
     chunks_.push_back(std::vector<UINT64>(CHUNK));
@@ -37,7 +37,7 @@ void Samples::sort()
         chunks_[i / CHUNK][i % CHUNK] = all[i];
 }
 
-// The least sample that at least the fraction q of all does not exceed.
+// Returns the least sample that at least the fraction q of all samples does not exceed.
 double Samples::quantile(double q) const
 {
     size_t rank = (size_t)std::ceil(q * (double)count_);

@@ -12,12 +12,12 @@
 namespace ndperf
 {
 
-// In microseconds.
+// Statistics, in microseconds.
 struct Summary {
     double min, median, p90, p99, p999, max, mean, deviation;
 };
 
-// Samples between two bounds, below exclusive, in microseconds.
+// The number of samples between two bounds, the lower one exclusive, in microseconds.
 struct Bucket {
     double from, below;
     UINT64 count;
@@ -26,7 +26,7 @@ struct Bucket {
 class Samples
 {
   public:
-    // Allocates and touches memory for so many before the measurement; more may be added, without moving others.
+    // Allocates and touches memory for the expected number before the measurement; more may be added, and none move.
     explicit Samples(UINT64 expected = 0);
     // ticks of QueryPerformanceCounter
     void add(UINT64 ticks)
@@ -37,7 +37,7 @@ class Samples
         ++count_;
     }
     void add(const Samples &other);
-    // scale in: microseconds of a tick, halved if samples are round trips and half of each counts
+    // scale in: microseconds of a tick; half of that if samples are round trips and half of each counts
     void set_scale(double scale)
     {
         scale_ = scale;
@@ -46,29 +46,29 @@ class Samples
     {
         return count_;
     }
-    // In the order of measurement until sort.
+    // Returns a sample, in the order of measurement before sort.
     double at(size_t i) const
     {
         return (double)chunks_[i / CHUNK][i % CHUNK] * scale_;
     }
     void sort();
-    // Both need sort, and a sample at least.
+    // Both need sort to be called before, and at least one sample.
     Summary summary() const;
-    // Ten buckets for each power of ten, those from the least to the greatest sample.
+    // Returns the buckets, ten for each power of ten, from the least to the greatest sample.
     std::vector<Bucket> histogram() const;
 
   private:
-    enum { CHUNK = 4096 }; // samples: few, since the round that begins a chunk waits for its memory
+    enum { CHUNK = 4096 }; // samples; few, since a round that begins a chunk waits for its memory
 
     void grow();
     double quantile(double q) const;
 
-    std::vector<std::vector<UINT64>> chunks_; // of CHUNK each
+    std::vector<std::vector<UINT64>> chunks_; // each has CHUNK samples
     size_t count_;
     double scale_;
 };
 
-// Now, in ticks, and how many a second has.
+// Return the time now, in ticks, and the ticks of a second.
 UINT64 ticks();
 double ticks_per_second();
 

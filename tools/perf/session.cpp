@@ -43,7 +43,7 @@ class Running
             WakeConditionVariable(&none_);
         ReleaseSRWLockExclusive(&lock_);
     }
-    // Waits until none runs, LOOK_MS at most. Returns whether none does.
+    // Waits until no worker runs, LOOK_MS at most. Returns whether none runs.
     bool ended()
     {
         AcquireSRWLockExclusive(&lock_);
@@ -113,7 +113,7 @@ int Session::run()
 
 // ---- phases ---------------------------------------------------------------------------------------------------------
 
-// Whether the user of either end has stopped it.
+// Whether the user of either end has stopped the measurement.
 bool Session::is_to_stop(bool &by_peer)
 {
     by_peer = channel_->is_stopped();
@@ -121,8 +121,9 @@ bool Session::is_to_stop(bool &by_peer)
 }
 
 // Looks now and then while the workers run: at the connection, since a worker that polls memory, or shares its
-// Receives, would not notice its end; for users who stop the measurement; for others who want to connect. Returns
-// false: it was stopped. A server's workers go on until its client has stopped its own, which wait for answers.
+// Receives, would not notice its end; for users who stop the measurement; for other clients, which it refuses. Returns
+// false: the measurement was stopped. A server's workers go on until its client has stopped its own, which wait for
+// answers.
 bool Session::run_workers(const Phase &phase)
 {
     std::vector<Part> parts;
@@ -170,7 +171,7 @@ UINT64 Session::messages_so_far() const
     return messages;
 }
 
-// This side's counts of the phase.
+// Returns this side's counts of the phase.
 Message Session::own_part(double processor) const
 {
     Message done(DONE);
@@ -191,7 +192,7 @@ Message Session::own_part(double processor) const
     return done;
 }
 
-// With verify, and Writes that the receiver does not notice: checks the memory.
+// Checks the memory, with verify, for Writes that the receiver does not notice.
 void Session::verify(const Phase &phase)
 {
     if (!p_.verify || p_.test != WRITE_BW)
@@ -206,7 +207,7 @@ void Session::verify(const Phase &phase)
     }
 }
 
-// Both ends begin and end together. Returns false: it was stopped.
+// Runs a phase, which both ends begin and end together. Returns false: it was stopped.
 bool Session::run_phase(const Phase &phase)
 {
     for (size_t i = 0; i < workers_.size(); ++i)
@@ -238,7 +239,7 @@ Row Session::row_of(const Phase &phase, const Message &own, const Message &peer)
     return row;
 }
 
-// What this end knows of a phase whose end the peer has not told: it is reported if nothing more comes.
+// Keeps this end's counts of a phase whose end the peer has not reported: they are reported if nothing more comes.
 void Session::keep_part(const Phase &phase, double processor)
 {
     part_.phase = phase;
@@ -246,7 +247,7 @@ void Session::keep_part(const Phase &phase, double processor)
     part_.is_there = report_ && part_.own.values[DONE_MESSAGES] > 0;
 }
 
-// Returns whether all checked data was right.
+// Runs all phases. Returns whether all checked data was right.
 bool Session::measure()
 {
     std::vector<UINT32> sizes = p_.sizes();
@@ -284,7 +285,7 @@ bool Session::measure()
     return damaged_ == 0;
 }
 
-// The user of either end has stopped it: reports what was measured until then. Other threads may still run.
+// Reports the results until now, since the user of either end has stopped the measurement. Other threads may still run.
 void Session::stop_early(bool by_peer)
 {
     if (part_.is_there) {
@@ -294,7 +295,7 @@ void Session::stop_early(bool by_peer)
     }
     if (report_)
         report_->stop();
-    claim_end(); // the connections end below, of which no other thread is to speak
+    claim_end(); // so that no other thread reports that the connections end below
     if (!by_peer)
         channel_->tell_stop();
     std::string who = by_peer ? address_text(channel_->endpoint().peer()) + " was " : "";
@@ -302,7 +303,7 @@ void Session::stop_early(bool by_peer)
         who + "stopped before the end" + (report_ ? ": these are the figures until then" : ""));
 }
 
-// The client ends the connections, when the server has nothing more to say.
+// Ends the session: the client ends the connections, when the server has sent its last message.
 void Session::finish()
 {
     channel_->swap(Message(BYE));

@@ -26,7 +26,7 @@ class Session
     int run();
 
   private:
-    // The first connection, and what both agree on.
+    // Make the first connection, and agree on the parameters.
     void meet_server();
     void meet_client();
     HRESULT find_local(SOCKADDR_INET &local) const;
@@ -38,7 +38,7 @@ class Session
     void judge();
     void refuse(const std::string &reason);
 
-    // The connections that are measured.
+    // Make the connections that are measured.
     void connect_streams();
     void accept_stream(Endpoint &endpoint, const Greeting &own);
     void exchange_memory();
@@ -62,13 +62,13 @@ class Session
     const Options &options_;
     Parameters p_;
     UINT32 cookie_;
-    SOCKADDR_INET peer_; // of a client: the server's address
+    SOCKADDR_INET peer_; // client: the server's address
     std::unique_ptr<Adapter> adapter_;
     std::unique_ptr<Channel> channel_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::unique_ptr<Report> report_;   // of a client
-    std::unique_ptr<Refuser> refuser_; // of a server
-    UINT64 damaged_;                   // messages, of both sides
+    std::unique_ptr<Report> report_;   // the client has it
+    std::unique_ptr<Refuser> refuser_; // the server has it
+    UINT64 damaged_;                   // number of damaged messages, on both sides
 
     bool stopped_by_peer_;
 
@@ -80,7 +80,7 @@ class Session
     } part_;
 };
 
-// The greeting of a connection: of a new measurement, where the cookie is 0.
+// Makes the greeting of a connection. Cookie 0: it begins a new measurement.
 Greeting greeting(UINT32 cookie, UINT32 index);
 
 } // namespace ndperf

@@ -18,14 +18,14 @@
 namespace ndperf
 {
 
-// What an adapter can do.
+// The limits of an adapter.
 struct Limits {
     UINT64 max_transfer; // bytes of a request
     UINT64 max_inline;   // bytes
     UINT64 advised_inline;
     UINT64 max_sends, max_receives, max_results, max_shared; // depths of queues
-    UINT64 max_reads;                                        // in flight, each way
-    bool in_order; // data lands in order: its end may be polled for
+    UINT64 max_reads;                                        // number in flight, each way
+    bool in_order; // data is placed in order, so a program may poll for its last byte
 };
 
 class Endpoint;
@@ -34,9 +34,9 @@ class Endpoint;
 struct Result {
     HRESULT status;
     Endpoint *endpoint;
-    ULONG_PTR context; // of the request
+    ULONG_PTR context; // the request's
     bool receive;
-    ULONG bytes; // of a Receive
+    ULONG bytes; // a Receive's
 };
 
 // An OVERLAPPED with an event, which puts no packet into the port of its file.
@@ -49,7 +49,7 @@ class Pending : public OVERLAPPED
     {
         return event_;
     }
-    // The next request ends with a packet in the port, in place of the event.
+    // Makes the next request end with a packet in the port, in place of the event.
     void use_port();
 
   private:
@@ -74,17 +74,17 @@ class Queue
     virtual ~Queue()
     {
     }
-    // Returns how many results were stored, of count at most.
+    // Stores at most count results. Returns how many.
     virtual ULONG poll(Result *results, ULONG count) = 0;
-    // ND_PENDING: ends when a result arrives that was not there when the last one ended.
+    // Begins a notify, which ends when a result arrives that was not there when the last one ended. Returns ND_PENDING.
     virtual HRESULT notify(Pending &pending) = 0;
-    // The end of a notify; waits for it.
+    // Waits until a notify ends, and returns its status.
     virtual HRESULT notified(Pending &pending) = 0;
-    // Of its notifies, for CreateIoCompletionPort.
+    // Returns the file of its notifies, for CreateIoCompletionPort.
     virtual HANDLE file() = 0;
 };
 
-// Receives that several endpoints take from.
+// A queue of Receives that several endpoints share.
 class SharedReceives
 {
   public:
@@ -94,10 +94,10 @@ class SharedReceives
     virtual HRESULT receive(void *data, ULONG size, Region &region, ULONG_PTR context) = 0;
 };
 
-// Of an endpoint, in requests; bytes of inline_size.
+// The depths of an endpoint's queues, in requests; inline_size in bytes.
 struct Depths {
     ULONG sends, receives, inline_size, reads;
-    SharedReceives *shared; // NULL: it has Receives of its own
+    SharedReceives *shared; // NULL: the endpoint has Receives of its own
 };
 
 enum Operation { SEND, WRITE, READ };
@@ -113,46 +113,46 @@ class Endpoint
     virtual ~Endpoint()
     {
     }
-    // The queues; Receives may be posted from now on.
+    // Makes the queues; Receives may be posted from now on.
     virtual void open(Queue &queue, const Depths &depths) = 0;
 
-    // These wait until they have ended. lost in: an event that ends the wait, with ND_CANCELED; or NULL
+    // These wait until the request has ended. lost in: an event that ends the wait, with ND_CANCELED; or NULL
     virtual HRESULT connect(const SOCKADDR_INET &address, const void *data, ULONG size) = 0;
     virtual HRESULT complete_connect() = 0;
     virtual HRESULT accept(HANDLE lost) = 0;
     virtual HRESULT disconnect() = 0;
-    // Refuses a request for a connection. data in: for the peer
+    // Refuses a request for a connection. data in: private data for the peer
     virtual void reject(const void *data, ULONG size) = 0;
-    // Makes another connector after a request was not accepted: a connector takes only one. The queues stay.
+    // Makes another connector after a request was not accepted, since a connector takes only one. The queues stay.
     virtual void renew() = 0;
-    // The peer's private data, padded with zeros. False: there is none.
+    // Copies the peer's private data, padded with zeros. False: there is none.
     virtual bool private_data(void *data, ULONG size) = 0;
-    // The pending ends when the peer disconnects.
+    // Begins a request that ends when the peer disconnects.
     virtual HRESULT notify_disconnect(Pending &pending) = 0;
     virtual SOCKADDR_INET peer() = 0;
 
     virtual HRESULT receive(void *data, ULONG size, Region &region, ULONG_PTR context) = 0;
-    // size 0: an empty message. offset in: of Write and Read, from the beginning of what the peer granted, bytes;
-    // flags in: SILENT, INLINE
+    // Posts a request. size 0: an empty message. offset in: Write and Read: bytes from the beginning of the memory that
+    // the peer granted; flags in: SILENT, INLINE
     virtual HRESULT post(Operation operation, void *data, ULONG size, Region &region, UINT64 offset,
         ULONG flags, ULONG_PTR context) = 0;
-    // Requests between the two are given to the device together.
+    // Requests that are posted between these two calls are given to the device together.
     virtual void start_batch()
     {
     }
     virtual void submit_batch()
     {
     }
-    // Lets the peer write and read there; of the endpoint's requests only this one may be outstanding. by_window in:
-    // by a memory window, where the version leaves the choice
+    // Lets the peer write and read this memory; the endpoint may have no other outstanding request. by_window in: by a
+    // memory window, where the version leaves the choice
     virtual ND_MW_DESCRIPTOR grant(Region &region, void *data, SIZE_T size, bool by_window) = 0;
-    // Stores what the peer granted.
+    // Stores the memory that the peer granted.
     void set_peer(const ND_MW_DESCRIPTOR &descriptor)
     {
         remote_ = descriptor;
     }
 
-    size_t owner; // for the user: which of its endpoints this is
+    size_t owner; // the user's number of this endpoint
 
   protected:
     ND_MW_DESCRIPTOR remote_;
@@ -161,7 +161,7 @@ class Endpoint
 class Adapter
 {
   public:
-    // Opens the adapter of a local address, whose port is ignored. version in: 1 or 2. Returns what NdOpenAdapter did
+    // Opens the adapter of a local address, whose port is ignored. version in: 1 or 2. Returns NdOpenAdapter's result
     static HRESULT open(int version, const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter);
     virtual ~Adapter()
     {
@@ -170,14 +170,14 @@ class Adapter
     {
         return limits_;
     }
-    // Listens on the port (network order; 0: any) of the address, or where any is true and the version can, of all of
-    // its family that the adapter has.
+    // Listens on the port (network order; 0: any) of the address; if any is true and the version can, of all addresses
+    // of its family that the adapter has.
     virtual HRESULT listen(USHORT port, bool any) = 0;
-    // The address where it listens.
+    // Returns the address where it listens.
     virtual SOCKADDR_INET listening() = 0;
-    // Waits for the next request for a connection, and puts it into this endpoint. lost: as of Endpoint::accept
+    // Waits for the next request for a connection, and puts it into this endpoint. lost: as for Endpoint::accept
     HRESULT next_request(Endpoint &endpoint, HANDLE lost);
-    // The same in two parts: ND_PENDING, and then the end, which waits for it, or (cancel) gives it up.
+    // next_request in two parts: begin_request returns ND_PENDING; end_request waits for the end, or (cancel) cancels.
     virtual HRESULT begin_request(Endpoint &endpoint, Pending &pending) = 0;
     virtual HRESULT end_request(Pending &pending, bool cancel) = 0;
     virtual Queue *create_queue(ULONG depth) = 0;
@@ -235,7 +235,7 @@ HRESULT open_v1(const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter);
 HRESULT open_v2(const SOCKADDR_INET &local, std::unique_ptr<Adapter> &adapter);
 // Waits for an overlapped request that returned hr, or for the event lost (may be NULL). ND_PENDING: lost came first.
 HRESULT await(HRESULT hr, Pending &pending, HANDLE lost);
-// Host order to network order and back.
+// Converts host order to network order and back.
 UINT64 swap64(UINT64 value);
 
 } // namespace ndperf

@@ -16,7 +16,7 @@ namespace
 
 const INT PROTOCOL_ANY = 0; // the library ignores it
 
-// The end of an overlapped request of an object. ND_CANCELED: the event lost came first.
+// Waits for the end of an overlapped request of an object. ND_CANCELED: the event lost came first.
 HRESULT finish(INDOverlapped *object, HRESULT hr, Pending &pending, HANDLE lost)
 {
     SIZE_T bytes;
@@ -27,7 +27,7 @@ HRESULT finish(INDOverlapped *object, HRESULT hr, Pending &pending, HANDLE lost)
     return object->GetOverlappedResult(&pending, &bytes, TRUE);
 }
 
-// A request, from its post until its result was fetched, or that of a later one.
+// A request, from its post until its result, or a later one's, is fetched.
 struct Request : ND_RESULT {
     Endpoint *endpoint;
     ULONG_PTR context;
@@ -148,7 +148,7 @@ class EndpointV1 : public Endpoint
     Ref<INDEndpoint> endpoint_;
     Ref<INDMemoryWindow> window_;
     std::vector<Request> sends_, receives_;
-    size_t sent_, received_; // posted
+    size_t sent_, received_; // numbers of posted Sends and Receives
 };
 
 // ---- queue ----------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ void EndpointV1::open(Queue &queue, const Depths &depths)
     receives_.assign(depths.receives, blank);
 }
 
-// Requests complete in their order, so the one posted a whole ring earlier is over.
+// Returns the next request of a ring. Requests complete in order, so the one posted a whole ring earlier is over.
 Request &EndpointV1::next(std::vector<Request> &ring, size_t &posted, ULONG_PTR context)
 {
     Request &request = ring[posted++ % ring.size()];
@@ -209,7 +209,7 @@ HRESULT EndpointV1::connect(const SOCKADDR_INET &address, const void *data, ULON
         connector->Connect(endpoint_.get(), (const struct sockaddr *)&address,
             address_size(address), PROTOCOL_ANY, 0, data, size, &pending),
         pending, NULL);
-    return hr == ND_TIMEOUT ? ND_IO_TIMEOUT : hr; // of version 1, where it is no failure
+    return hr == ND_TIMEOUT ? ND_IO_TIMEOUT : hr; // version 1's ND_TIMEOUT is no failure code
 }
 
 HRESULT EndpointV1::complete_connect()
@@ -336,7 +336,7 @@ HRESULT AdapterV1::open()
 HRESULT AdapterV1::listen(USHORT port, bool)
 {
     HRESULT hr = adapter->Listen(0, PROTOCOL_ANY, port, &port, listen_.out());
-    local_.Ipv4.sin_port = port; // at the same offset in both families
+    local_.Ipv4.sin_port = port; // both families have the port at the same offset
     return hr;
 }
 

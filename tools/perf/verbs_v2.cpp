@@ -12,7 +12,7 @@ namespace ndperf
 namespace
 {
 
-// The end of an overlapped request of an object. ND_CANCELED: the event lost came first.
+// Waits for the end of an overlapped request of an object. ND_CANCELED: the event lost came first.
 HRESULT finish(IND2Overlapped *object, HRESULT hr, Pending &pending, HANDLE lost)
 {
     if (hr != ND_PENDING)
@@ -114,7 +114,7 @@ class AdapterV2 : public Adapter
     Endpoint *create_endpoint();
     Region *register_memory(void *data, SIZE_T size, bool remote);
 
-    SOCKADDR_INET local; // port 0
+    SOCKADDR_INET local; // its port is 0
     Ref<IND2Adapter> adapter;
     HANDLE file;
 
@@ -312,7 +312,7 @@ ND_MW_DESCRIPTOR EndpointV2::grant(Region &region, void *data, SIZE_T size, bool
 
 AdapterV2::AdapterV2(const SOCKADDR_INET &address) : local(address), file(NULL)
 {
-    local.Ipv4.sin_port = 0; // at the same offset in both families
+    local.Ipv4.sin_port = 0; // both families have the port at the same offset
 }
 
 HRESULT AdapterV2::open()

@@ -22,8 +22,8 @@ Waiter::~Waiter()
         CloseHandle(port_);
 }
 
-// A Notify reports results that arrived after the last poll, also those from before the Notify. So there is no need to
-// poll again before sleeping.
+// A Notify reports results that arrived after the last poll, also those from before the Notify. So this function need
+// not poll again before it sleeps.
 void Waiter::wait()
 {
     if (how_ == POLL) {

@@ -12,7 +12,7 @@ namespace
 
 enum { DATA, CREDIT }; // contexts of requests; those of Receives are slots
 
-enum { OF_DURATION = 1 << 20 }; // samples to allocate for, if the test has a duration
+enum { OF_DURATION = 1 << 20 }; // number of samples to allocate for, if the test has a duration
 
 enum { INLINE_LATENCY = 256 }; // bytes: above this, latency tests ignore the adapter's advice
 
@@ -95,7 +95,8 @@ Endpoint *Worker::lone_endpoint()
     return endpoint.release();
 }
 
-// slot: among the stream's buffers; with a shared queue among those of all streams, one stream after the other.
+// Posts a Receive. slot: number of the stream's buffer; with a shared queue, of the buffers of all streams in their
+// order.
 void Worker::post_receive(Stream &stream, ULONG_PTR slot)
 {
     UINT32 buffers = parameters_.rx() + CREDITS;
@@ -140,7 +141,7 @@ void Worker::send_credits(Stream &stream)
     }
 }
 
-// An empty message is a credit: data has a byte at least.
+// Handles a message. An empty one is a credit: data has at least one byte.
 void Worker::received(Handler &handler, Stream &stream, const Result &result)
 {
     UINT32 buffers = parameters_.rx() + CREDITS;

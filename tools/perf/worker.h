@@ -21,14 +21,14 @@ namespace ndperf
 struct Stream {
     std::unique_ptr<Endpoint> endpoint;
     char *out,
-        *in; // where messages go from, where they come to: tx() and rx() + CREDITS buffers, or one
-    UINT32 outstanding;   // requests not known to have completed, without those of credits
-    UINT32 credits;       // messages that the peer has Receives for
-    UINT32 uncredited;    // messages received and not yet answered by a credit
-    UINT32 credit_sends;  // outstanding
-    UINT64 sent, arrived; // messages since the beginning
-    UINT64 damaged;       // of those that arrived, or were read
-    UINT64 begun;         // of sent, before this phase
+        *in; // buffers of messages to send and to receive: tx() and rx() + CREDITS of them, or one
+    UINT32 outstanding;   // number of requests not known to have completed, without credits
+    UINT32 credits;       // number of messages that the peer has Receives for
+    UINT32 uncredited;    // number of messages received and not yet answered by a credit
+    UINT32 credit_sends;  // number of outstanding Sends of credits
+    UINT64 sent, arrived; // numbers of messages since the beginning
+    UINT64 damaged;       // number of damaged messages, arrived or read
+    UINT64 begun;         // value of sent before this phase
     bool ended;           // the last message of this phase has come
 };
 
@@ -48,13 +48,13 @@ class Handler
 // A part of a measurement: messages of one size.
 struct Phase {
     UINT32 size;       // bytes
-    UINT64 iterations; // of each queue pair; of all in latency tests
+    UINT64 iterations; // each queue pair's; in latency tests all queue pairs' together
     UINT32 duration;   // seconds; 0: iterations count
 };
 
 // How the threads of a measurement connect to those of the peer.
 struct Meeting {
-    SOCKADDR_INET server; // of a client's
+    SOCKADDR_INET server; // client: the server's address
     UINT32 cookie;
     HANDLE lost; // signalled when the peer is gone
 };
@@ -70,7 +70,7 @@ class Worker
     Stream &add_stream();
     // Makes an endpoint that only connects. The caller deletes it.
     Endpoint *lone_endpoint();
-    // As Adapter::next_request, until the peer is gone.
+    // Adapter::next_request, which also ends when the peer is gone.
     HRESULT next_request(Endpoint &endpoint)
     {
         return adapter_.next_request(endpoint, meeting_.lost);
@@ -94,12 +94,12 @@ class Worker
     {
         return streams_;
     }
-    // What the peer may write or read.
+    // Lets the peer write or read the stream's buffers.
     ND_MW_DESCRIPTOR grant(Stream &stream);
 
     // For phases: posts the stream's next message from or into the buffer of slot. flags in: SILENT
     void post(Stream &stream, Operation operation, ULONG size, UINT32 slot, ULONG flags);
-    // The buffer's number of the next message, and its memory.
+    // Return the number of the next message's buffer, and its memory.
     UINT32 next_slot(const Stream &stream) const
     {
         return parameters_.verify ? (UINT32)(stream.sent % parameters_.tx()) : 0;
@@ -114,15 +114,15 @@ class Worker
     }
     // Handles results. False: there were none.
     bool progress(Handler &handler);
-    // Called when there were none: waits as the parameters say.
+    // Waits as the parameters say, after progress has found no results.
     void rest()
     {
         waiter_->wait();
     }
 
     Samples samples;
-    UINT64 start, end; // of the phase, in ticks
-    // Messages of this phase so far. Any thread may read it.
+    UINT64 start, end; // times of the phase's start and end, in ticks
+    // The number of messages of this phase so far. Any thread may read it.
     void count(UINT64 more)
     {
         messages_.store(
@@ -146,7 +146,7 @@ class Worker
     const bool server_;
     const Meeting meeting_;
     ULONG inline_size_;
-    size_t qps_; // of this worker, at most
+    size_t qps_; // most queue pairs of this worker
     char *memory_;
     std::unique_ptr<Region> region_;
     std::unique_ptr<Queue> queue_;

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* JSON's integers are signed here. */
+/* Makes an integer, which is signed in jansson. */
 static json_t *integer(UINT64 value)
 {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);

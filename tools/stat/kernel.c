@@ -27,12 +27,12 @@ static bool read_number(const char *folder, const char *name, uint64_t *value)
     return !errno && (*end == '\n' || *end == '\0');
 }
 
-/* Names of counters are made of these; anything else is no counter. */
+/* Whether a file is a counter: the names of all others have other characters, but for "lifespan". */
 static int is_counter(const struct dirent *entry)
 {
     return entry->d_name[strspn(entry->d_name, "abcdefghijklmnopqrstuvwxyz_0123456789"
                                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0' &&
-           strcmp(entry->d_name, "lifespan") != 0; /* how long the kernel keeps its copies */
+           strcmp(entry->d_name, "lifespan") != 0; /* the time that the kernel keeps its copies */
 }
 
 static void tell_folder(const char *folder,
@@ -57,7 +57,7 @@ void stat_kernel(const char *sysfs, const char *device, unsigned port,
 {
     static const char *const folders[] = { "counters", "hw_counters" };
 
-    if (strchr(device, '/') || device[0] == '.') /* a process wrote it: accept no path */
+    if (strchr(device, '/') || device[0] == '.') /* a process wrote the name: accept no path */
         return;
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         char path[PATH_MAX];

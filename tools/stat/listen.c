@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listen.c - a server that Prometheus scrapes, by libmicrohttpd; without that library the option says so. */
+/* listen.c - a server that Prometheus scrapes, by libmicrohttpd; in a build without that library the option says so. */
 #include "tools/stat/forms.h"
 
 #ifdef NDSTAT_HTTP
@@ -25,23 +25,23 @@
  */
 enum { CLIENTS = 16, CONNECTIONS = 64, DEADLINE_MS = 10000, KEEP_MS = 1000 };
 
-/* Descriptors that are no client's: the daemon's, and those with which the counters are read. */
+/* The number of descriptors that are no client's: the daemon's, and those with which the counters are read. */
 enum { DESCRIPTORS = 8 };
 
 struct client {
     int fd;
     uint64_t since_ms, number; /* number 0: no client */
-    bool ended;                /* shut down; the daemon has not closed it yet */
+    bool ended;                /* it is shut down, and the daemon has not closed it yet */
 };
 
-/* All of it belongs to one thread, which runs the daemon. */
+/* One thread, which runs the daemon, uses all of it. */
 struct listening {
     const struct stat_server *server;
-    struct MHD_Response *metrics; /* as read at read_ms, for all clients; NULL: none */
+    struct MHD_Response *metrics; /* the answer for all clients, read at read_ms; NULL: none */
     uint64_t read_ms, numbers;
-    unsigned connections; /* at most, by the descriptors there are */
-    unsigned kept;        /* clients that none has to make room for */
-    bool closed;          /* a connection, since the daemon last ran */
+    unsigned connections; /* most connections, by the descriptors that may be open */
+    unsigned kept;        /* most clients before the oldest has to make room */
+    bool closed;          /* a connection was closed since the daemon ran last */
     struct client clients[CONNECTIONS];
 };
 
@@ -53,7 +53,7 @@ static uint64_t clock_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Takes the text, which is from malloc. */
+/* Makes a response of text, which is from malloc and becomes the response's. */
 static struct MHD_Response *make(char *text, size_t octets, const char *type)
 {
     struct MHD_Response *response =
@@ -105,7 +105,7 @@ static struct MHD_Response *read_metrics(const struct stat_server *server)
     return NULL;
 }
 
-/* However many clients ask, the processes are asked once in KEEP_MS. */
+/* Answers with the metrics. However many clients ask, the processes are asked once in KEEP_MS. */
 static enum MHD_Result answer_metrics(
     struct listening *listening, struct MHD_Connection *connection)
 {
@@ -126,7 +126,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     const char *method, const char *version, const char *data, size_t *data_octets, void **request)
 {
     (void)version, (void)data, (void)request;
-    if (*data_octets) { /* a body, which is dropped */
+    if (*data_octets) { /* drops the request's body */
         *data_octets = 0;
         return MHD_YES;
     }
@@ -147,8 +147,8 @@ static void end_client(struct client *client)
 }
 
 /*
- * As many connections as there are descriptors for, and so many fewer clients that one more can always be accepted:
- * without a descriptor it would wait for the end of another.
+ * Sets the most connections, by the number of descriptors, and the most clients, which are fewer, so that one more can
+ * always be accepted: without a descriptor it would wait until another one ends.
  */
 static void count_descriptors(struct listening *listening)
 {
@@ -198,7 +198,7 @@ static void notice(void *context, struct MHD_Connection *connection, void **own,
     for (size_t i = 0; i < CONNECTIONS && !client; i++)
         if (!listening->clients[i].number)
             client = &listening->clients[i];
-    if (!client) /* the daemon has no more connections than there are clients */
+    if (!client) /* impossible: the daemon has no more connections than clients has elements */
         return;
     *client = (struct client){
         .fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
@@ -231,7 +231,7 @@ static int check_deadlines(struct listening *listening)
 
 /* ---- the daemon ---- */
 
-/* getaddrinfo takes "99999", "-1" and "+80" for ports, too. */
+/* Whether text is a port. getaddrinfo takes "99999", "-1" and "+80", too. */
 static bool is_port(const char *text)
 {
     char *end;
@@ -240,7 +240,7 @@ static bool is_port(const char *text)
     return *text >= '0' && *text <= '9' && !*end && port <= 65535;
 }
 
-/* "ADDRESS:PORT", "[ADDRESS]:PORT". NULL with *wrong. */
+/* Parses "ADDRESS:PORT" or "[ADDRESS]:PORT". Returns NULL with the reason in *wrong. */
 static struct addrinfo *parse(const char *where, const char **wrong)
 {
     const struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
@@ -266,7 +266,7 @@ static struct addrinfo *parse(const char *where, const char **wrong)
     return found;
 }
 
-/* Returns the socket, or -1 with errno: the daemon would not tell why it cannot have one. */
+/* Makes the listening socket, as the daemon would not say why it fails. Returns -1 with errno. */
 static int listening_socket(const struct addrinfo *at)
 {
     static const int on = 1;
@@ -294,7 +294,7 @@ static struct MHD_Daemon *start(int socket, struct listening *listening)
         listening, MHD_OPTION_END);
 }
 
-/* Prints where it listens, by the system's own account of it. */
+/* Calls ready with the address and port of the socket, as the system names them. */
 static void tell_ready(int socket, void (*ready)(const char *address, unsigned port))
 {
     struct sockaddr_storage at = { 0 };
@@ -325,8 +325,8 @@ static void serve(struct MHD_Daemon *daemon, struct listening *listening, int en
         if (MHD_get_timeout(daemon, &own_ms) == MHD_YES &&
             (next_ms < 0 || own_ms < (MHD_UNSIGNED_LONG_LONG)next_ms))
             next_ms = (int)own_ms;
-        if (listening
-                ->closed) /* it had too many, perhaps: its next run begins with listening again */
+        /* The daemon stops listening with too many connections; its next run begins again. */
+        if (listening->closed)
             next_ms = 0;
         wait[0].revents = 0;
         (void)poll(wait, 2, next_ms);

@@ -93,7 +93,7 @@ static ULONG number(const char *what, const char *text, unsigned long maximum)
     wrong(range, text);
 }
 
-/* False: nothing could be read; says why. */
+/* Takes a snapshot. False: nothing could be read, and it has printed why. */
 static bool take(const struct options *options, struct stat_snapshot *snapshot)
 {
     HRESULT status;
@@ -109,7 +109,7 @@ static bool take(const struct options *options, struct stat_snapshot *snapshot)
     return false;
 }
 
-/* written in: false: no memory, or the output takes nothing, which standard_end says */
+/* Ends the program's work. written in: false: no memory, or the output failed, which standard_end reports */
 static int end(const struct stat_snapshot *snapshot, bool written)
 {
     if (!written && !ferror(stdout)) {
@@ -119,7 +119,7 @@ static int end(const struct stat_snapshot *snapshot, bool written)
     return standard_end("ndstat", snapshot->damaged ? STATUS_FAILED : 0, STATUS_FAILED);
 }
 
-/* Says which of the processes asked for are not there; returns whether any is. */
+/* Prints which of the wanted processes are not there. Returns whether any is missing. */
 static bool tell_missing(const struct options *options, const struct stat_snapshot *snapshot)
 {
     bool missing = false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prometheus.c - Prometheus' text format: each metric once, with all of its samples behind its HELP and TYPE. A counter
- * ends in _total. The label "source" distinguishes processes of one number, "adapter" the adapters of one process: a
- * serial, so that no series continues as another adapter's; "user" is that of another user's process.
+ * prometheus.c - Prometheus' text format: each metric once, with all of its samples behind its HELP and TYPE. A
+ * counter's name ends in _total. The label "source" distinguishes processes of one number. "adapter" distinguishes the
+ * adapters of one process by a serial, so that no series continues as another adapter's. "user" names another user's
+ * id.
  */
 #include "tools/stat/forms.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A label's value: backslash, quote and the end of a line are escaped. */
+/* Prints a label's value: escapes backslash, quote and the end of a line. */
 static void put_value(FILE *out, const char *text)
 {
     for (; *text; text++)
@@ -31,7 +32,7 @@ static void put_label(FILE *out, const char *name, const char *text)
     fputc('"', out);
 }
 
-/* The labels of an adapter, without the closing brace. */
+/* Prints the labels of an adapter, without the closing brace. */
 static void put_labels(FILE *out, const struct stat_row *row)
 {
     fprintf(out, "{process=\"%u\"", row->process);

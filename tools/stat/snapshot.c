@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COMPLAINTS = 20 }; /* of other users' files, in the program's life */
+enum { COMPLAINTS = 20 }; /* most complaints about other users' files in the program's life */
 
 static bool is_wanted(const struct stat_snapshot *snapshot, ULONG process)
 {
@@ -41,7 +41,7 @@ const char *stat_owner_text(ULONG user, char text[STAT_OWNER])
     return text;
 }
 
-/* Any user may have root's ndstat see such files again and again. */
+/* Complains about a file that is not valid. Any user may have root's ndstat see such files again and again. */
 static void complain(const ND_LINUX_PROCESS *process)
 {
     static unsigned complaints;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - what all processes of the user count at one moment, for root those of all users, for ndstat's forms of
- * output.
+ * snapshot.h - the counters of all processes of the user at one moment, for root those of all users, for ndstat's forms
+ * of output.
  */
 #ifndef TOOLS_STAT_SNAPSHOT_H
 #define TOOLS_STAT_SNAPSHOT_H
@@ -19,8 +19,8 @@ enum { STAT_NAME = 64 };
 /* One adapter of one process. */
 struct stat_row {
     ULONG user;
-    char source[STAT_NAME]; /* identifies the process of the user: unlike its number never reused */
-    ULONG process, serial;  /* serial: of the adapter in its process; never reused */
+    char source[STAT_NAME]; /* identifies the user's process, and is never reused, unlike its id */
+    ULONG process, serial;  /* serial numbers the adapters of a process, and is never reused */
     char program[STAT_NAME], device[STAT_NAME];
     ULONG port, version;
     UINT64 adapter_id;
@@ -46,7 +46,7 @@ struct stat_snapshot {
 HRESULT stat_take(struct stat_snapshot *snapshot, ULONG wait_ms);
 void stat_free(struct stat_snapshot *snapshot);
 
-/* Whose process it is, where that is not this program's user: "user 1000's "; otherwise "". */
+/* Names the user of a process, "user 1000's ", if it is not this program's; otherwise "". Returns text. */
 enum { STAT_OWNER = 32 };
 const char *stat_owner_text(ULONG user, char text[STAT_OWNER]);
 

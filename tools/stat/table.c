@@ -56,14 +56,14 @@ void stat_table(FILE *out, const struct stat_snapshot *snapshot, const char *sys
     }
 }
 
-/* A terminal of 80 columns has room for a line, unless names are long. */
+/* Prints the title. A terminal of 80 columns has room for a line, unless names are long. */
 void stat_rates_title(FILE *out)
 {
     fprintf(out, "%-18s %-10s %7s %7s %7s %7s %7s %5s %4s\n", "process", "device", "in B/s",
         "out B/s", "in f/s", "out f/s", "req/s", "conns", "errs");
 }
 
-/* The growth; 0 where a process shows less than before, which no counter of ours does. */
+/* Returns the growth of a counter; 0 if it is less than before, which a process of this library never shows. */
 static UINT64 growth(UINT64 before, UINT64 now)
 {
     return now > before ? now - before : 0;
@@ -71,7 +71,7 @@ static UINT64 growth(UINT64 before, UINT64 now)
 
 enum { RATE = 8 };
 
-/* The growth per second: "1234", "12.3k", "1.23M". */
+/* Writes the growth per second: "1234", "12.3k", "1.23M". */
 static const char *rate(UINT64 before, UINT64 now, double seconds, char text[RATE])
 {
     double value = seconds > 0 ? (double)growth(before, now) / seconds : 0;
