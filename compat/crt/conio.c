@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conio.c - single keys and text of the terminal, whatever the standard streams are. */
+/* conio.c - reads single keys from the terminal and writes text to it, whatever the standard streams are. */
 #include <conio.h>
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 /* A key that _ungetch gave back; EOF: none. */
 static atomic_int given_back = EOF;
 
-/* Opened for each call: the process may get another terminal. -1: it has none. */
+/* Opens the terminal, for each call anew: the process may get another one. Returns -1: it has none. */
 static int terminal(void)
 {
     return open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Keys come at once, unseen, and Enter is '\r', until put back; signals stay. */
+/* Sets the terminal so that keys come at once and are not shown, and Enter is '\r'; Ctrl+C stays a signal. */
 static bool take_keys(int fd, struct termios *before)
 {
     struct termios keys;
@@ -64,7 +64,7 @@ static int read_key(bool echo)
         while ((got = read(fd, &octet, 1)) < 0 && errno == EINTR)
             ;
         if (got == 1)
-            key = octet == '\n' ? '\r' : octet; /* typed before the call it had become a line end */
+            key = octet == '\n' ? '\r' : octet; /* an Enter typed before the call has become '\n' */
         tcsetattr(fd, TCSANOW, &before);
         if (key != EOF && echo)
             write_all(fd, (const char *)&octet, 1);
@@ -75,9 +75,9 @@ static int read_key(bool echo)
 }
 
 /*
- * _getch, _getche - waits for a key, and with the e shows it. Enter is '\r'; Ctrl+C is a signal, no key; a key without
- * a character comes as the octets that the terminal sends, one a call. EOF: no terminal. Threads: the program's own
- * order.
+ * _getch, _getche - waits for a key; _getche also shows it. Enter is '\r'; Ctrl+C is a signal, no key; a key without a
+ * character comes as the octets that the terminal sends, one a call. EOF: no terminal. Threads: any, but the program
+ * has to order the calls.
  */
 int _getch(void)
 {
@@ -89,7 +89,7 @@ int _getche(void)
     return read_key(true);
 }
 
-/* _ungetch - gives a key back, for the next _getch. Returns it; EOF: it is EOF, or another one was not yet fetched. */
+/* _ungetch - gives a key back, for the next _getch. Returns the key; EOF: key is EOF, or another one is given back. */
 int _ungetch(int key)
 {
     int none = EOF;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crt.h - what the files of the C runtime part share. Each file with wide text is compiled for each width of wchar_t
+ * crt.h - what the files of the C runtime part share. A file with wide text is compiled for each width of wchar_t
  * (nd_wide_sources); symbols for 16 bits end in 16.
  */
 #ifndef CRT_CRT_H
@@ -21,7 +21,7 @@
 
 /* One conversion of a printf or scanf format, with Windows' sizes: long has 32 bits. */
 struct crt_directive {
-    char flags[8]; /* printf: those of "-+ #0" that are there; scanf: "*" */
+    char flags[8]; /* printf: its flags, of "-+ #0"; scanf: "*" */
     int width;     /* -1: none */
     int precision; /* -1: none; printf only */
     bool width_star, precision_star;
@@ -42,11 +42,11 @@ bool crt_directive_is_wide(const struct crt_directive *directive, bool wide_func
 struct crt_out {
     bool wide; /* counts wide characters, %s is wide */
     FILE *stream;
-    char *narrow; /* or */
-    wchar_t *text;
-    size_t room;  /* of the buffer, in characters; all of it is for text */
-    size_t units; /* characters so far, with those that had no room */
-    bool failed;  /* a write to the stream failed */
+    char *narrow;  /* a narrow buffer, or */
+    wchar_t *text; /* a wide one */
+    size_t room;   /* the buffer's size in characters; all of it is for text */
+    size_t units;  /* number of characters so far, with those that had no room */
+    bool failed;   /* a write to the stream failed */
     char held[512];
     size_t held_bytes;
 };
@@ -58,7 +58,7 @@ struct crt_out {
 int CRT(crt_format)(struct crt_out *out, const char *format, va_list arguments);
 int CRT(crt_format_wide)(struct crt_out *out, const wchar_t *format, va_list arguments);
 
-/* Wide text as UTF-8, in memory that the caller frees; NULL with errno ENOMEM. */
+/* Returns wide text as UTF-8, in memory that the caller frees; NULL with errno ENOMEM. */
 char *CRT(crt_narrow)(const wchar_t *text);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* directive.c - the conversions of printf and scanf formats, as Windows spells them: I64, I32, I, w, l with 32 bits. */
+/*
+ * directive.c - reads the directives of printf and scanf formats as Windows spells them: I64, I32, I, w, l of 32 bits.
+ */
 #include "compat/crt/crt.h"
 
 #include <string.h>

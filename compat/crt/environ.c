@@ -3,8 +3,8 @@
 #include <wincompat/stdlib.h>
 
 /*
- * _dupenv_s - a copy of a variable's value, which the program frees with free; NULL where there is no such variable.
- * size     out: of the memory, 0 for NULL; may be NULL
+ * _dupenv_s - copies a variable's value; the program frees the copy with free. It is NULL where there is no variable.
+ * size     out: the size of the memory, 0 for NULL; may be NULL
  * Returns  0, EINVAL (a NULL pointer), ENOMEM.
  */
 errno_t _dupenv_s(char **value, size_t *size, const char *name)
@@ -27,8 +27,8 @@ errno_t _dupenv_s(char **value, size_t *size, const char *name)
 }
 
 /*
- * getenv_s - a variable's value, into room bytes.
- * size     out: what it needs, with the end; 0 where there is no such variable (then value is empty)
+ * getenv_s - copies a variable's value into room bytes.
+ * size     out: the bytes that it needs, with the end; 0 where there is no such variable (then value is empty)
  * Returns  0 (also with value NULL and room 0: only stores size), ERANGE (too small; value is empty), EINVAL (a NULL
  *          pointer; value without room).
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* errors.c - errno by functions, messages of it, numbers by chance. */
+/* errors.c - functions that read and set errno, messages of errno, random numbers. */
 #include <wincompat/stdlib.h>
 
 #include <sys/random.h>
 
-/* _set_errno - sets errno; 0. _get_errno - *value is errno; 0, EINVAL: no value. */
+/* _set_errno - sets errno; returns 0. _get_errno - stores errno to *value; returns 0, or EINVAL: value is NULL. */
 errno_t _set_errno(int value)
 {
     errno = value;
@@ -19,7 +19,9 @@ errno_t _get_errno(int *value)
     return 0;
 }
 
-/* rand_s - a number that nobody can foresee. 0; EINVAL: no value; ENOMEM: the system has none. Any thread. */
+/*
+ * rand_s - stores an unpredictable number. Returns 0; EINVAL: value is NULL; ENOMEM: the system has none. Any thread.
+ */
 errno_t rand_s(unsigned *value)
 {
     if (!value)
@@ -30,8 +32,10 @@ errno_t rand_s(unsigned *value)
     return 0;
 }
 
-/* _strerror - "message: what errno means" and a line end; without message what errno means. The thread's, until the
- * next call. */
+/*
+ * _strerror - returns "message: what errno means" and a line end; without message only what errno means. The text is
+ * the thread's, until its next call.
+ */
 char *_strerror(const char *message)
 {
     static _Thread_local char text[256];

@@ -32,7 +32,7 @@ static void byte_put(struct crt_out *out, char byte)
     }
 }
 
-/* How many units a character has in the destination. */
+/* Returns how many units a character has in the destination. */
 static size_t units_of(const struct crt_out *out, uint32_t c)
 {
     char bytes[4];
@@ -81,15 +81,15 @@ static void pad(struct crt_out *out, char c, size_t count)
         bytes_put(out, &c, 1);
 }
 
-/* How much of a text a directive puts. */
+/* A text, and how much of it a directive puts. */
 struct piece {
     const char *narrow;
     const wchar_t *wide;
-    size_t length; /* of the source, in its own units */
-    size_t units;  /* in the destination */
+    size_t length; /* length in the source's units */
+    size_t units;  /* length in the destination's units */
 };
 
-/* How much of a narrow string fits a precision (SIZE_MAX: all of it) that counts units of out. */
+/* Finds how much of a narrow string fits a precision (SIZE_MAX: all of it) that counts units of out. */
 static void narrow_measure(const struct crt_out *out, struct piece *piece, size_t limit)
 {
     const unsigned char *s = (const unsigned char *)piece->narrow, *next = s;
@@ -125,7 +125,7 @@ static void wide_measure(const struct crt_out *out, struct piece *piece, size_t 
     piece->length = (size_t)(s - piece->wide);
 }
 
-/* Of a text of that length. */
+/* Finds how many units a text of a known length has in the destination. */
 static void counted_measure(const struct crt_out *out, struct piece *piece)
 {
     const unsigned char *bytes = (const unsigned char *)piece->narrow, *end = bytes + piece->length;
@@ -176,7 +176,7 @@ static void string_put(struct crt_out *out, const struct crt_directive *d, const
     piece_put(out, d, &piece);
 }
 
-/* A STRING, or a UNICODE_STRING, by its length alone; without text: "(null)". A precision has no effect. */
+/* Puts a STRING or a UNICODE_STRING, by its length alone; without text: "(null)". A precision has no effect. */
 static void counted_put(struct crt_out *out, const struct crt_directive *d, const void *string)
 {
     const STRING *narrow = string;
@@ -207,12 +207,12 @@ static void character_put(struct crt_out *out, const struct crt_directive *d, in
     piece_put(out, d, &piece);
 }
 
-/* In a structure: after a function has read from a va_list, its caller cannot go on with its own copy. */
+/* A va_list in a structure, so that functions pass its address: a caller cannot go on with a list passed by value. */
 struct arguments {
     va_list list;
 };
 
-/* A number as the C library prints it; spec and arguments are its own. */
+/* Puts a number as the C library prints it; spec and arguments are the library's. */
 __attribute__((format(printf, 2, 3))) static bool number_put(
     struct crt_out *out, const char *spec, ...)
 {
@@ -240,7 +240,7 @@ __attribute__((format(printf, 2, 3))) static bool number_put(
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-/* Text that only width and the flag '-' change. */
+/* Puts text that only width and the flag '-' change. */
 static bool plain_put(struct crt_out *out, const struct crt_directive *d, const char *text)
 {
     struct crt_directive plain = { .width = d->width };
@@ -252,7 +252,7 @@ static bool plain_put(struct crt_out *out, const struct crt_directive *d, const 
     return true;
 }
 
-/* What is no number: "nan" and which kind, as Windows tells. What a processor makes of 0/0 is -nan(ind). */
+/* Puts a NaN with its kind, as Windows writes it. A processor's result of 0/0 is -nan(ind). */
 static bool nan_put(struct crt_out *out, const struct crt_directive *d, double value)
 {
     const uint64_t quiet = UINT64_C(1) << 51, payload = (UINT64_C(1) << 51) - 1;
@@ -277,7 +277,7 @@ static bool nan_put(struct crt_out *out, const struct crt_directive *d, double v
 static bool double_put(
     struct crt_out *out, const struct crt_directive *d, struct arguments *arguments)
 {
-    enum { HEXADECIMAL_DIGITS = 13 }; /* of a double, also where the C library needs fewer */
+    enum { HEXADECIMAL_DIGITS = 13 }; /* Windows prints all of a double's, zeros at the end, too */
     const bool hexadecimal = d->conversion == 'a' || d->conversion == 'A';
     const int width = d->width < 0 ? 0 : d->width;
     const int precision = hexadecimal && d->precision < 0 ? HEXADECIMAL_DIGITS : d->precision;
@@ -288,7 +288,7 @@ static bool double_put(
 
     if (isnan(number))
         return nan_put(out, d, number);
-    /* Windows' long double is a double, so are its hexadecimal digits; more decimal ones do no harm. */
+    /* Windows' long double is a double, so its hexadecimal digits are a double's; more decimal ones do no harm. */
     snprintf(spec, sizeof(spec), "%%%s*.*%s%c", d->flags, is_long && !hexadecimal ? "L" : "",
         d->conversion);
     if (is_long && !hexadecimal)

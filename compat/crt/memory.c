@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-/* _aligned_malloc - size bytes at a multiple of alignment, a power of 2. NULL with errno EINVAL or ENOMEM. */
+/* _aligned_malloc - allocates size bytes at a multiple of alignment, a power of 2. NULL with errno EINVAL or ENOMEM. */
 void *_aligned_malloc(size_t size, size_t alignment)
 {
     void *memory = NULL;
@@ -44,7 +44,9 @@ void _aligned_free(void *memory)
     free(memory);
 }
 
-/* memmove_s, memcpy_s - room and count in bytes. Returns 0; ERANGE or EINVAL (NULL), the destination cleared then. */
+/*
+ * memmove_s, memcpy_s - copy count bytes into room bytes. Return 0; ERANGE or EINVAL (NULL), and clear the destination.
+ */
 errno_t memmove_s(void *to, rsize_t room, const void *from, rsize_t count)
 {
     if (!count)
@@ -63,7 +65,7 @@ errno_t memcpy_s(void *to, rsize_t room, const void *from, rsize_t count)
     return memmove_s(to, room, from, count);
 }
 
-/* _freea - frees what _malloca gave, where that was the heap's. NULL is nothing. */
+/* _freea - frees memory of _malloca that came from the heap. It ignores NULL. */
 void _freea(void *memory)
 {
     char *begin = memory ? (char *)memory - 16 : NULL;

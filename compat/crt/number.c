@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number.c - numbers of text and text of numbers; text that is compared without its case. Compiled for each kind of
- * character, as string.c is.
+ * number.c - converts text to numbers and numbers to text; compares text without its case. It is compiled for each kind
+ * of character, as string.c is.
  */
 #include <wincompat/string.h>
 
@@ -21,7 +21,9 @@ static unsigned fold(WCHAR c)
     return c >= 'A' && c <= 'Z' ? (unsigned)c - 'A' + 'a' : (unsigned)c;
 }
 
-/* _wcsicmp, _wcsnicmp - below, above or equal 0, where a letter of ASCII is the same in either case. */
+/*
+ * _wcsicmp, _wcsnicmp - compare text without the case of ASCII's letters. Return a number below, above or equal to 0.
+ */
 int _wcsnicmp(const WCHAR *a, const WCHAR *b, size_t count)
 {
     for (; count; a++, b++, count--)
@@ -35,9 +37,9 @@ int _wcsicmp(const WCHAR *a, const WCHAR *b)
     return _wcsnicmp(a, b, SIZE_MAX);
 }
 
-/* A number in text. */
+/* A number that was read from text. */
 struct number {
-    const WCHAR *end; /* the text itself: there is none */
+    const WCHAR *end; /* the text behind it; the text itself: there is no number */
     bool negative, beyond;
     ULONGLONG value;
 };
@@ -78,10 +80,10 @@ static bool known(int base)
 }
 
 /*
- * _wcstoi64, _wcstoui64 - a number at the beginning of text.
- * end      [out] behind it; the text itself: there is none; may be NULL
+ * _wcstoi64, _wcstoui64 - read a number at the beginning of text.
+ * end      [out] the text behind it; the text itself: there is no number; may be NULL
  * base     2 to 36; 0: 0x is hexadecimal, 0 octal
- * Returns  it; the nearest one with errno ERANGE where it does not fit; 0 with EINVAL: another base.
+ * Returns  the number; the nearest one with errno ERANGE where it does not fit; 0 with EINVAL: another base.
  */
 LONGLONG _wcstoi64(const WCHAR *text, WCHAR **end, int base)
 {
@@ -113,7 +115,7 @@ ULONGLONG _wcstoui64(const WCHAR *text, WCHAR **end, int base)
     return number.negative ? 0 - number.value : number.value;
 }
 
-/* _wtoi, _wtol, _wtoi64 - a number at the beginning of text, of as many bits as the result has; 0: there is none. */
+/* _wtoi, _wtol, _wtoi64 - read a number at the beginning of text, and return its low bits; 0: there is none. */
 LONGLONG _wtoi64(const WCHAR *text)
 {
     return _wcstoi64(text, NULL, 10);
@@ -130,7 +132,7 @@ LONG _wtol(const WCHAR *text)
 }
 #endif
 
-/* Digits of a number, with an end. 0, EINVAL, ERANGE: text is empty. */
+/* Writes the digits of a number, with an end. Returns 0; EINVAL or ERANGE: text is empty. */
 static errno_t write_number(ULONGLONG value, bool negative, character *text, size_t room, int base)
 {
     char digits[64];
@@ -154,9 +156,9 @@ static errno_t write_number(ULONGLONG value, bool negative, character *text, siz
 }
 
 /*
- * _itoa_s, _itow_s, _ultoa_s, _ultow_s, _i64toa_s, _i64tow_s, _ui64toa_s, _ui64tow_s - a number as text.
- * room     of text, in characters, with the end
- * base     2 to 36; below 0 has a sign in base 10, and is the number of the same bits in others
+ * _itoa_s, _itow_s, _ultoa_s, _ultow_s, _i64toa_s, _i64tow_s, _ui64toa_s, _ui64tow_s - write a number as text.
+ * room     the size of text in characters, with the end
+ * base     2 to 36; a number below 0 has a sign in base 10, and is taken as unsigned in others
  * Returns  0; EINVAL (no text, no room, another base), ERANGE (too little room); text is empty then.
  */
 errno_t NAME(_ui64to, _s)(ULONGLONG value, character *text, size_t room, int base)

@@ -9,10 +9,10 @@
 
 /* What a function does if the buffer is too small, or has no room for the terminating 0. */
 enum rule {
-    RULE_ENDED,  /* cut, ended, returns the length of the whole text (snprintf) */
-    RULE_FITS,   /* cut, ended, -1 (swprintf) */
-    RULE_RAW,    /* cut, no end, -1; no end either where it just fits (_snprintf) */
-    RULE_SECURE, /* emptied, -1 with ERANGE (sprintf_s) */
+    RULE_ENDED, /* cuts the text, ends it, returns the length of the whole text (snprintf) */
+    RULE_FITS,  /* cuts the text, ends it, returns -1 (swprintf) */
+    RULE_RAW, /* cuts the text, returns -1; writes no end, nor where the text just fits (_snprintf) */
+    RULE_SECURE, /* empties the buffer, returns -1 with ERANGE (sprintf_s) */
 };
 
 static void put_end(struct crt_out *out, size_t at)
@@ -33,7 +33,7 @@ static int run(struct crt_out *out, const void *format, va_list arguments)
                      : CRT(crt_format)(out, format, arguments);
 }
 
-/* Into a buffer of room characters; a NULL one only counts, where the rule allows it. */
+/* Formats into a buffer of room characters. A NULL buffer only counts, where the rule allows it. */
 static int to_buffer(struct crt_out out, enum rule rule, const void *format, va_list arguments)
 {
     bool there = out.narrow || out.text;
@@ -57,7 +57,7 @@ static int to_buffer(struct crt_out out, enum rule rule, const void *format, va_
     return -1;
 }
 
-/* The _s functions: the buffer must have room; they put at most count characters (_TRUNCATE: what fits). */
+/* Formats for the _s functions, whose buffer must have room: at most count characters (_TRUNCATE: as many as fit). */
 static int to_secure(struct crt_out out, size_t count, const void *format, va_list arguments)
 {
     bool there = (out.narrow || out.text) && out.room;
@@ -110,10 +110,9 @@ static int to_stream(FILE *stream, bool wide, const void *format, va_list argume
     }
 
 /*
- * printf, fprintf, vprintf, vfprintf, and wprintf, fwprintf, vwprintf, vfwprintf - to a stream.
- * Returns the characters written (wide ones in the wide functions); negative with errno EINVAL (no format, no stream, a
- * directive that does not exist), or the error of the stream. The text of other threads does not get into that of a
- * call.
+ * printf, fprintf, vprintf, vfprintf, and wprintf, fwprintf, vwprintf, vfwprintf - format to a stream.
+ * Returns the number of characters written (wide ones in the wide functions); negative with errno EINVAL (no format, no
+ * stream, a directive that does not exist), or the error of the stream. Texts of several threads do not mix.
  */
 int wincrt_vfprintf(FILE *stream, const char *format, va_list arguments)
 {
@@ -145,8 +144,8 @@ DOTS(wincrt_wprintf, (const WCHAR *format, ...), format)
 DOTS(wincrt_fwprintf, (FILE * stream, const WCHAR *format, ...), stream, format)
 
 /*
- * sprintf, snprintf and their v forms - to a buffer, ended always.
- * Returns the length the text has or, of a buffer that is too small, would have.
+ * sprintf, snprintf and their v forms - format to a buffer, and always end the text.
+ * Returns the length of the text, also where the buffer is too small for it.
  */
 int wincrt_vsprintf(char *text, const char *format, va_list arguments)
 {
@@ -163,7 +162,7 @@ int wincrt_vsnprintf(char *text, size_t room, const char *format, va_list argume
 DOTS(wincrt_sprintf, (char *text, const char *format, ...), text, format)
 DOTS(wincrt_snprintf, (char *text, size_t room, const char *format, ...), text, room, format)
 
-/* swprintf, vswprintf - the same to wide text, but -1 when it does not fit (it is cut and ended). */
+/* swprintf, vswprintf - snprintf for wide text, but return -1 when the text does not fit (it is cut and ended). */
 int wincrt_vswprintf(WCHAR *text, size_t room, const WCHAR *format, va_list arguments)
 {
     return to_buffer(WIDE(text, room), RULE_FITS, format, arguments);
@@ -173,8 +172,8 @@ int wincrt_vswprintf(WCHAR *text, size_t room, const WCHAR *format, va_list argu
 DOTS(wincrt_swprintf, (WCHAR * text, size_t room, const WCHAR *format, ...), text, room, format)
 
 /*
- * _snprintf, _snwprintf and their v forms - at most count characters; no end where the text has that many or more.
- * Returns the length, or -1 where the text is longer. A NULL text: the length it would have.
+ * _snprintf, _snwprintf and their v forms - format at most count characters, without an end where the text has that
+ * many or more. Returns the length, or -1 where the text is longer. With NULL for text: the length that it would have.
  */
 int _vsnprintf(char *text, size_t count, const char *format, va_list arguments)
 {
@@ -192,7 +191,7 @@ DOTS(_snprintf, (char *text, size_t count, const char *format, ...), text, count
 DOTS(_snwprintf, (WCHAR * text, size_t count, const WCHAR *format, ...), text, count, format)
 
 /*
- * wsprintfA, wsprintfW - the same of user32.dll, to a buffer of 1024 characters, ended always.
+ * wsprintfA, wsprintfW - user32.dll's functions: format to a buffer of 1024 characters, and always end the text.
  * Returns  the length, or 1024 where the text was cut, as Wine does.
  */
 #define USER_ROOM 1024
@@ -209,8 +208,9 @@ DOTS(wsprintfA, (char *text, const char *format, ...), text, format)
 DOTS(wsprintfW, (WCHAR * text, const WCHAR *format, ...), text, format)
 
 /*
- * sprintf_s, swprintf_s, _snprintf_s, _snwprintf_s and their v forms - to a buffer of room characters, ended always.
- * count    at most so many characters; _TRUNCATE: as many as fit
+ * sprintf_s, swprintf_s, _snprintf_s, _snwprintf_s and their v forms - format to a buffer of room characters, and
+ * always end the text.
+ * count    the most characters; _TRUNCATE: as many as fit
  * Returns  the length; -1 where the text was cut to count or by _TRUNCATE; -1 with errno ERANGE and an empty buffer
  *          where it did not fit otherwise; -1 with EINVAL for no buffer, no room, no format or no such directive.
  *          Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
@@ -246,7 +246,7 @@ DOTS(_snprintf_s, (char *text, size_t room, size_t count, const char *format, ..
 DOTS(_snwprintf_s, (WCHAR * text, size_t room, size_t count, const WCHAR *format, ...), text, room,
     count, format)
 
-/* _scprintf, _scwprintf and their v forms - the length the text would have; -1 with EINVAL. */
+/* _scprintf, _scwprintf and their v forms - return the length that the text would have; -1 with EINVAL. */
 int _vscprintf(const char *format, va_list arguments)
 {
     return to_buffer(NARROW(NULL, 0), RULE_ENDED, format, arguments);
@@ -262,7 +262,7 @@ int _vscwprintf(const WCHAR *format, va_list arguments)
 DOTS(_scprintf, (const char *format, ...), format)
 DOTS(_scwprintf, (const WCHAR *format, ...), format)
 
-/* _cprintf - writes formatted text to the terminal. Its length; -1: no such directive, no terminal, no memory. */
+/* _cprintf - writes formatted text to the terminal. Returns its length; -1: no such directive, terminal or memory. */
 int _cprintf(const char *format, ...)
 {
     struct crt_out count = { .room = 0 }, out;

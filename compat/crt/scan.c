@@ -18,8 +18,8 @@ struct source {
     FILE *stream;
     const unsigned char *narrow;
     const wchar_t *wide;
-    int next;  /* the character at hand, EOF at the end */
-    int taken; /* characters so far */
+    int next;  /* the next character, EOF at the end */
+    int taken; /* number of characters taken so far */
 };
 
 static void source_step(struct source *in)
@@ -48,7 +48,7 @@ enum { NUMBER_MAX = 350 };
 
 struct number {
     char text[NUMBER_MAX + 1];
-    int length, limit; /* characters, and how many there may be */
+    int length, limit; /* number of characters, and its maximum */
 };
 
 static bool number_take(struct source *in, struct number *number, const char *allowed)
@@ -129,7 +129,7 @@ static void float_store(const struct crt_directive *d, void *to, const char *tex
         *(float *)to = strtof(text, NULL);
 }
 
-/* A set of scanf: between the brackets, as in the format. */
+/* A set of scanf, the characters between its brackets in the format. */
 struct set {
     const char *begin, *end;
     bool inverted;
@@ -169,7 +169,7 @@ static bool set_has(const struct set *set, uint32_t c)
 struct sink {
     void *to; /* NULL: nothing is stored */
     bool wide;
-    size_t room, used; /* in characters of it, the end's included */
+    size_t room, used; /* counted in the buffer's characters, with the end */
 };
 
 static bool sink_put(struct sink *sink, bool from_wide, int c)
@@ -227,7 +227,7 @@ static enum result text_scan(
             sink.room = va_arg(scan->arguments, unsigned);
         if (!is_char && sink.room != SIZE_MAX && !sink.room)
             return NO_MATCH;
-        sink.room -= !is_char; /* for the end */
+        sink.room -= !is_char; /* keeps room for the end */
     }
     if (!is_char && !is_set)
         skip_blanks(&scan->in);
@@ -343,7 +343,7 @@ static enum result format_scan(struct scan *scan, const char *format)
     return result;
 }
 
-/* Returns the fields stored; EOF where the input ends before the first one. */
+/* Runs a scan. Returns the number of fields stored; EOF where the input ends before the first one. */
 static int scan_run(struct scan *scan, const char *format)
 {
     enum result result;
@@ -378,10 +378,10 @@ static int scan_run_wide(struct scan *scan, const wchar_t *format)
 }
 
 /*
- * scanf, fscanf, sscanf, swscanf and their _s forms.
- * Returns the fields stored; EOF where the input ended before the first, or with errno EINVAL for no text or no format.
- * A directive that does not exist ends the scan with EINVAL. A text that does not fit its _s buffer ends it with
- * ERANGE, the buffer empty.
+ * scanf, fscanf, sscanf, swscanf and their _s forms - scan a stream or text.
+ * Returns the number of fields stored; EOF where the input ended before the first, or with errno EINVAL for no text or
+ * no format. A directive that does not exist ends the scan with EINVAL. A text that does not fit its _s buffer ends it
+ * with ERANGE, and the buffer is empty.
  */
 #define SCAN(name, parameters, run, is_secure, ...)                                                \
     int name parameters                                                                            \

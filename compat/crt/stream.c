@@ -32,7 +32,7 @@ int wincrt_fputws(const WCHAR *text, FILE *stream)
     return done ? 0 : -1;
 }
 
-/* _putws - wide text and a new line to standard output. Returns 0, or -1 with errno. */
+/* _putws - writes wide text and a new line to standard output. Returns 0, or -1 with errno. */
 int _putws(const WCHAR *text)
 {
     bool done;
@@ -43,7 +43,7 @@ int _putws(const WCHAR *text)
     return done ? 0 : -1;
 }
 
-/* fputwc, putwc, putwchar - one wide character. Returns it, or WEOF with errno. */
+/* fputwc, putwc, putwchar - write one wide character. Return it, or WEOF with errno. */
 wint_t wincrt_fputwc(WCHAR c, FILE *stream)
 {
     char bytes[4];
@@ -52,7 +52,7 @@ wint_t wincrt_fputwc(WCHAR c, FILE *stream)
     return fwrite(bytes, 1, count, stream) == count ? (wint_t)c : WEOF;
 }
 
-/* A character of UTF-8; EOF at the end. A byte that belongs to none stands for itself. */
+/* Reads a character of UTF-8; EOF at the end. A byte that belongs to no character stands for itself. */
 static int64_t char_read(FILE *stream)
 {
     unsigned char bytes[4];
@@ -78,7 +78,9 @@ static int64_t char_read(FILE *stream)
     return value;
 }
 
-/* fgetwc, getwc, getwchar - one wide character, or WEOF. With a wchar_t of 16 bits a character of two units is '?'. */
+/*
+ * fgetwc, getwc, getwchar - read one wide character, or WEOF. With a wchar_t of 16 bits one of two units becomes '?'.
+ */
 wint_t wincrt_fgetwc(FILE *stream)
 {
     int64_t c;
@@ -91,7 +93,7 @@ wint_t wincrt_fgetwc(FILE *stream)
     return sizeof(WCHAR) == 2 && c > 0xffff ? (wint_t)'?' : (wint_t)c;
 }
 
-/* fgetws - a line, its end included, of at most room - 1 wide characters. NULL: nothing is left, or room is 0. */
+/* fgetws - reads a line, with its end, of at most room - 1 wide characters. NULL: nothing is left, or room is 0. */
 WCHAR *wincrt_fgetws(WCHAR *text, int room, FILE *stream)
 {
     int at = 0;
@@ -110,7 +112,7 @@ WCHAR *wincrt_fgetws(WCHAR *text, int room, FILE *stream)
 }
 
 /*
- * fopen_s - fopen that returns its error: 0, or EINVAL (a NULL pointer), or the error of fopen; *stream is NULL then.
+ * fopen_s - fopen that returns its error: 0; EINVAL (a NULL pointer), or the error of fopen, and then *stream is NULL.
  */
 errno_t fopen_s(FILE **stream, const char *name, const char *mode)
 {
@@ -178,6 +180,6 @@ int _fcloseall(void)
 #ifdef __GLIBC__
     return fcloseall();
 #else
-    return fflush(NULL); /* which may wait for a thread that reads a stream, glibc's does not */
+    return fflush(NULL); /* unlike glibc's fcloseall it may wait for a thread that reads a stream */
 #endif
 }

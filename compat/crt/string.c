@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string.c - the _s string functions, _strdup. Compiled for each kind of character: WIDE_BITS is the width of wide
- * ones.
+ * string.c - the _s string functions, _strdup. It is compiled for each kind of character: WIDE_BITS is the width of
+ * wide ones.
  *
  * If the destination is too small a function empties it and returns ERANGE; a NULL pointer or no room is EINVAL; it
  * sets errno as well. Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
@@ -27,7 +27,7 @@ static size_t length_of(const character *text, size_t limit)
     return length;
 }
 
-/* Puts at most count characters (_TRUNCATE: what fits) of from behind the first at ones of to. */
+/* Puts at most count characters of from (_TRUNCATE: as many as fit) behind the first at characters of to. */
 static errno_t put(character *to, size_t room, size_t at, const character *from, size_t count)
 {
     size_t fits = room - at - 1, length = length_of(from, count < room ? count : room);
@@ -51,8 +51,8 @@ static errno_t invalid(character *to, size_t room)
 }
 
 /*
- * strncpy_s, wcsncpy_s - copies at most count characters, and an end. _TRUNCATE: as many as fit; returns STRUNCATE if
- * those are not all. Returns 0, EINVAL, ERANGE.
+ * strncpy_s, wcsncpy_s - copies at most count characters, and an end. _TRUNCATE copies as many as fit, and returns
+ * STRUNCATE if those are not all. Returns 0, EINVAL, ERANGE.
  */
 errno_t NAME(, ncpy_s)(character *to, size_t room, const character *from, size_t count)
 {
@@ -97,7 +97,7 @@ static bool is_one_of(const character *set, character c)
     return *set != 0;
 }
 
-/* strtok_s, wcstok_s - the next token; text is NULL from the second call on. NULL: none is left, or errno EINVAL. */
+/* strtok_s, wcstok_s - return the next token; text is NULL from the second call on. NULL: none is left, or EINVAL. */
 character *NAME(, tok_s)(character *text, const character *delimiters, character **rest)
 {
     character *token;
@@ -115,7 +115,7 @@ character *NAME(, tok_s)(character *text, const character *delimiters, character
     return *token ? token : NULL;
 }
 
-/* _strdup, _wcsdup - a copy, which the program frees with free. NULL: no text, no memory. */
+/* _strdup, _wcsdup - return a copy, which the program frees with free. NULL: no text, no memory. */
 character *NAME(_, dup)(const character *text)
 {
     size_t size = text ? (length_of(text, SIZE_MAX) + 1) * sizeof(*text) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strsafe.c - the StringCch and StringCb functions. Compiled for each kind of character: WIDE_BITS is the width of wide
- * ones. A StringCb function is the StringCch function with sizes in bytes; it ignores a last byte that makes no whole
- * character.
+ * strsafe.c - the StringCch and StringCb functions. It is compiled for each kind of character: WIDE_BITS is the width
+ * of wide ones. A StringCb function is the StringCch function with sizes in bytes; it ignores a last byte that makes no
+ * whole character.
  *
  * Each ends what it writes, and returns S_OK; STRSAFE_E_INSUFFICIENT_BUFFER: cut at the end of the buffer;
  * STRSAFE_E_INVALID_PARAMETER: no room at all or more than STRSAFE_MAX_CCH characters, a NULL pointer, a destination of
@@ -49,7 +49,7 @@ static HRESULT put(character *to, size_t room, const character *from, size_t cou
     return at < count && from[at] ? STRSAFE_E_INSUFFICIENT_BUFFER : S_OK;
 }
 
-/* StringCchLength, StringCbLength - the length of a text that ends within limit; 0 where it does not (invalid). */
+/* StringCchLength, StringCbLength - return the length of a text that ends within limit; 0 if it does not (invalid). */
 HRESULT CCH(Length)(const character *text, size_t limit, size_t *length)
 {
     size_t at = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strsafe_ex.c - the Ex forms of StringCch and StringCb (strsafe.c, which does their work). Compiled for each kind of
- * character: WIDE_BITS is the width of wide ones.
+ * strsafe_ex.c - the Ex forms of StringCch and StringCb (strsafe.c, which does their work). It is compiled for each
+ * kind of character: WIDE_BITS is the width of wide ones.
  *
  * Each also stores where the text ends and how much room is left, the end included, and takes flags:
  *   STRSAFE_IGNORE_NULLS      a NULL text is an empty one; a NULL destination without room takes nothing
  *   STRSAFE_FILL_BEHIND_NULL  the room behind the end is filled with the flags' low octet
  *   STRSAFE_FILL_ON_FAILURE   if the function fails, the whole destination is filled, and ended
  *   STRSAFE_NULL_ON_FAILURE   if the function fails, the destination is empty
- *   STRSAFE_NO_TRUNCATION     does not cut a text that has no room: the destination is empty; of Cat: unchanged
+ *   STRSAFE_NO_TRUNCATION     a text that has no room is not cut: the destination is empty; Cat leaves it unchanged
  * Each returns what the plain form does; STRSAFE_E_INVALID_PARAMETER for another flag, and then writes neither end nor
  * left.
  */
@@ -31,7 +31,7 @@ typedef char character;
 
 static const character nothing[1];
 
-/* A destination of an Ex function, in characters; over: octets behind the last whole one. */
+/* The destination of an Ex function. Sizes are in characters; over: octets behind the last whole one. */
 struct target {
     character *to, *end;
     size_t room, left, over;
@@ -50,13 +50,13 @@ static bool is_valid(const struct target *target)
     return target->to || ((target->flags & STRSAFE_IGNORE_NULLS) && !target->room && !target->over);
 }
 
-/* The text, which STRSAFE_IGNORE_NULLS makes empty instead of NULL; NULL: none. */
+/* Returns the text, or an empty one in place of NULL with STRSAFE_IGNORE_NULLS. */
 static const character *meant(const character *text, DWORD flags)
 {
     return !text && (flags & STRSAFE_IGNORE_NULLS) ? nothing : text;
 }
 
-/* The result where there is no room at all. */
+/* Returns the result where there is no room at all. */
 static HRESULT without_room(const struct target *target, bool empty)
 {
     if (empty)
@@ -64,7 +64,7 @@ static HRESULT without_room(const struct target *target, bool empty)
     return target->to ? STRSAFE_E_INSUFFICIENT_BUFFER : STRSAFE_E_INVALID_PARAMETER;
 }
 
-/* Finds the end of what was written from at on; fills the room behind it. */
+/* Finds the end of the text that was written at at, and fills the room behind it. */
 static void measure(struct target *target, character *at, bool fill)
 {
     size_t length = 0;
@@ -172,7 +172,7 @@ static HRESULT in_bytes(HRESULT hr, size_t room, size_t *left)
     return hr;
 }
 
-/* StringCchCopyEx, StringCchCopyNEx, StringCchCatEx, StringCchCatNEx; StringCb...: sizes in bytes. */
+/* StringCchCopyEx, StringCchCopyNEx, StringCchCatEx, StringCchCatNEx, and the StringCb forms, with sizes in bytes. */
 HRESULT CCH(CopyEx)(
     character *to, size_t room, const character *from, character **end, size_t *left, DWORD flags)
 {
@@ -221,7 +221,7 @@ HRESULT CB(CatNEx)(character *to, size_t room, const character *from, size_t cou
     return in_bytes(append(OF_BYTES, from, CHARACTERS(count), end, left), room, left);
 }
 
-/* StringCchVPrintfEx, StringCchPrintfEx; StringCb...: sizes in bytes. */
+/* StringCchVPrintfEx, StringCchPrintfEx, and the StringCb forms, with sizes in bytes. */
 HRESULT CCH(VPrintfEx)(character *to, size_t room, character **end, size_t *left, DWORD flags,
     const character *format, va_list arguments)
 {

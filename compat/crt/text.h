@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - characters of UTF-8 and of wide text. Narrow text is UTF-8 in any locale; a byte that belongs to no
- * character stands for itself, so decoding loses nothing.
+ * text.h - decodes and encodes characters of UTF-8 and of wide text. Narrow text is UTF-8 in any locale; a byte that
+ * belongs to no character stands for itself, so decoding loses nothing.
  */
 #ifndef CRT_TEXT_H
 #define CRT_TEXT_H
@@ -65,7 +65,10 @@ static inline unsigned utf8_put(char out[4], uint32_t c)
     return 4;
 }
 
-/* The character at *text of wide text that ends with 0 (or is longer than a pair); a pair of 16-bit units is one. */
+/*
+ * Returns the character at *text, in wide text that ends with 0 (or is longer than a pair), and moves *text behind it.
+ * A pair of 16-bit units is one character.
+ */
 static inline uint32_t wide_next(const wchar_t **text)
 {
     const wchar_t *s = *text;
@@ -79,7 +82,7 @@ static inline uint32_t wide_next(const wchar_t **text)
     return c;
 }
 
-/* The same of text that ends at end; of a pair whose half alone is there, that half. */
+/* wide_next for text that ends at end; of a pair that end cuts, it returns the half that is there. */
 static inline uint32_t wide_next_before(const wchar_t **text, const wchar_t *end)
 {
     if (end - *text == 1)

@@ -13,11 +13,12 @@ static errno_t broken_down(
 }
 
 /*
- * localtime_s, gmtime_s - a time in its parts. Returns 0, or EINVAL (a NULL pointer, before 1970), all parts -1 then.
+ * localtime_s, gmtime_s - split a time into its parts. Return 0, or EINVAL (a NULL pointer, before 1970), and then all
+ * parts are -1.
  */
 errno_t localtime_s(struct tm *result, const time_t *seconds)
 {
-    tzset(); /* localtime_r need not */
+    tzset(); /* localtime_r need not call it */
     return broken_down(result, seconds, localtime_r);
 }
 

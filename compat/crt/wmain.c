@@ -32,7 +32,7 @@ ENTRY(short_cxx3k, "_Z7wmain16iPPKwS1_");
 static void *widen(const char *text, size_t width)
 {
     const unsigned char *s = (const unsigned char *)text;
-    void *out = calloc(strlen(text) + 1, width); /* never more units than bytes */
+    void *out = calloc(strlen(text) + 1, width); /* text never has more units than bytes */
     size_t at = 0;
 
     while (out && *s)
@@ -63,7 +63,7 @@ static wmain_fn *first_of(wmain_fn *const *entries)
     return NULL;
 }
 
-/* Both vectors live as long as the process: exit handlers may use them. */
+/* Both vectors are kept until the process ends: exit handlers may use them. */
 static void **volatile kept[2];
 
 int main(int argc, char **argv, char **envp)
