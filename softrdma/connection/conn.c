@@ -188,7 +188,7 @@ static __attribute__((noinline)) bool is_full(struct srd_conn *conn)
  */
 void srd_conn_sync_deadline(struct srd_conn *conn)
 {
-    bool soon = srd_source_is_soon(&conn->source); /* before anything else is read */
+    bool soon = srd_source_is_soon(&conn->source); /* read first: what comes later is soon again */
 
     if (!srd_conn_is_streaming(conn)) {
         if (!srd_conn_in_phase(conn, SRD_CONN_CLOSED))

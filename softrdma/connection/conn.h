@@ -44,19 +44,19 @@ struct srd_conn {
     const struct srd_conn_owner_ops *owner_ops;
     void *owner; /* a reference */
     struct lock *owner_lock;
-    struct srd_qp *qp; /* from attach on, pinned until freed */
+    struct srd_qp *qp; /* set by attach, pinned until the conn is freed */
 
     atomic_bool want_in,
         want_out; /* what the reactor watches for; in the stream phase, tx_blocked instead of want_out */
     atomic_bool tx_blocked; /* the socket was full */
     /* TCP's, until it has a share; that, too, in the startup phase */
     const struct srd_transport *transport;
-    struct srd_share *share; /* until closed; under the locks that keep the socket open */
+    struct srd_share *share; /* NULL once closed; the locks that keep the socket open guard it */
     struct srd_source bell;  /* the socket of the share */
     atomic_bool again;       /* has used up its turn */
     /* RX lock: no octet comes into the share after what is there: 1, or a negative errno; 0: some may */
     int tcp_end;
-    bool soft_peer; /* from attach on: its FIN is its last look at the stream */
+    bool soft_peer; /* set by attach: the FIN of such a peer is its last look at the stream */
     atomic_uint rx_waiting,
         tx_waiting; /* threads of the program that wait for the background thread */
     atomic_uint turn;
@@ -67,10 +67,10 @@ struct srd_conn {
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
     /* These belong to that list. */
-    bool idle_left;      /* for good */
+    bool idle_left;      /* it does not come back */
     uint64_t idle_ms;    /* when it is looked at */
-    uint64_t idle_mark;  /* of srd_stream_give_back */
-    unsigned idle_tries; /* in a row to give the share's memory back */
+    uint64_t idle_mark;  /* what srd_stream_give_back compares with */
+    unsigned idle_tries; /* failed tries in a row to give the share's memory back */
     struct list_node idle_node;
 
     /* startup phase, and what it left: under the owner's lock. From attach on there are no buffers. */
@@ -155,7 +155,7 @@ void srd_conn_linger(struct srd_conn *conn);
  * sends this, too (util/lock_ask.h); if the socket is full, the reactor waits until it is writable.
  */
 void srd_conn_transmit(struct srd_conn *conn);
-/* The same by who has the TX lock of its queue pair, which is given up; a reference is not needed. */
+/* srd_conn_transmit for a thread that has the TX lock of its queue pair, and needs no reference; drops the lock. */
 void srd_conn_transmit_and_leave(struct srd_conn *conn);
 
 /* Segments that TCP has sent again for its queue pair, on this connection and those before. No lock held. */

@@ -6,7 +6,7 @@
 #include "softrdma/connection/conn.h"
 #include "softrdma/context.h"
 
-/* In the child of a fork no phase holds: the socket is the parent's. */
+/* Returns false in the child of a fork, whatever the phase: the socket is the parent's. */
 static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
 {
     return srd_life_phase(&conn->life) == phase && conn->source.process == srd_generation;

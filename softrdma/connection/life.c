@@ -403,7 +403,7 @@ static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp
     int error = EINVAL;
 
     if (qp && srd_conn_may_attach(qp)) {
-        conn->qp = qp; /* with the pin */
+        conn->qp = qp; /* the conn has the pin now */
         error = srd_device_bind_conn(device, qp, conn);
     }
     if (error && qp) {

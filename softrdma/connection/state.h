@@ -59,7 +59,7 @@ static inline enum srd_conn_phase srd_life_phase(const srd_conn_life *life)
                                       : (enum srd_conn_phase)phases;
 }
 
-/* For the one phase that the data path asks for: shorter. */
+/* srd_life_phase for the one phase that the data path asks for, in fewer instructions. */
 static inline bool srd_life_is_stream(const srd_conn_life *life)
 {
     return (atomic_load_explicit(life, memory_order_acquire) & SRD_CONN_PHASES) == SRD_CONN_STREAM;

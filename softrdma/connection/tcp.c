@@ -126,7 +126,7 @@ static bool waits(struct srd_conn *conn)
     return atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
 }
 
-/* Of a peer on this host the kernel takes a packet in on the processor that sent it. */
+/* The kernel takes in a packet from a peer on this host on the processor that sent it. */
 static bool came_from_elsewhere(struct srd_conn *conn)
 {
     int incoming, own = sched_getcpu();

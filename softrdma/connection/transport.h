@@ -32,7 +32,7 @@ enum srd_look {
 };
 
 struct srd_transport {
-    struct srd_turn turn; /* of a thread that serves many connections */
+    struct srd_turn turn; /* the turn of a thread that serves many connections */
 
     /*
      * Stream phase, the side's lock held. Both return actions (stream.h), and leave the connection so that it is called
