@@ -219,7 +219,7 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
     while (actions) {
         unsigned now = actions;
 
-        actions = now & SRD_STREAM_SETTLE ? run_timer(conn) : 0;
+        actions = now & SRD_STREAM_END_DUE ? run_timer(conn) : 0;
         if (now & SRD_STREAM_ESTABLISHED)
             conn->owner_ops->established(conn->owner, conn);
         if (now & SRD_STREAM_DOWN)

@@ -188,7 +188,7 @@ struct srd_stream {
 
     /* requests may go out: the initiator was released, or the responder has seen the first FPDU */
     atomic_bool open;
-    atomic_bool settle;  /* a failed request, or the last before stop, was retired */
+    atomic_bool end_due; /* a failed request, or the last before stop, was retired */
     atomic_bool closing; /* disconnect was called */
     atomic_bool cut; /* the memory of a half-sent FPDU is gone, so the connection has to close */
     atomic_bool rx_ended; /* the peer's FIN was seen, or its reset */

@@ -99,7 +99,7 @@ static inline bool srd_stream_drained(struct srd_qp *qp)
 /*
  * srd_stream_retire - completes the requests that are done. complete: how many Sends and Writes are known to be
  * complete by now (0: not known).
- * Returns SRD_STREAM_TX when requests wait to be sent, SRD_STREAM_SETTLE when the stream has to end now.
+ * Returns SRD_STREAM_TX when requests wait to be sent, SRD_STREAM_END_DUE when the stream has to end now.
  */
 unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete);
 
@@ -169,8 +169,8 @@ void srd_tell_terminate(
  */
 unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms);
 
-/* Ends the stream for the error, or the completed disconnect, that made SRD_STREAM_SETTLE. Returns actions. */
-unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
+/* Ends the stream for the error, or the completed disconnect, that made SRD_STREAM_END_DUE. Returns actions. */
+unsigned srd_stream_end_due(struct srd_qp *qp, uint64_t now_ms);
 /* Drops held messages; the queue pair waits for no Receive any more. */
 void srd_rx_hold_end(struct srd_qp *qp);
 

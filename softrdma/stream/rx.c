@@ -313,8 +313,8 @@ unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
     }
     rx->wr += (uint32_t)octets;
     parse(qp, now_ms, &actions);
-    if (actions & SRD_STREAM_SETTLE)
-        actions = (actions & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    if (actions & SRD_STREAM_END_DUE)
+        actions = (actions & ~(unsigned)SRD_STREAM_END_DUE) | srd_stream_end_due(qp, now_ms);
     return actions;
 }
 
@@ -346,8 +346,8 @@ unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
     parse(qp, now_ms, &actions);
     if (was_full && !rx->hold_full)
         actions |= SRD_STREAM_RX;
-    if (actions & SRD_STREAM_SETTLE)
-        actions = (actions & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    if (actions & SRD_STREAM_END_DUE)
+        actions = (actions & ~(unsigned)SRD_STREAM_END_DUE) | srd_stream_end_due(qp, now_ms);
     if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
         actions |= srd_stream_rx_end(qp, 0, now_ms);
     return actions;

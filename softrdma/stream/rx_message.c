@@ -80,8 +80,8 @@ unsigned srd_stream_hear(struct srd_qp *qp, uint64_t now_ms)
     complete = atomic_load_explicit(stream->told, memory_order_acquire);
     if (complete != stream->rx.acknowledged)
         acknowledged(qp, complete, NULL, 0, now_ms, &actions);
-    if (actions & SRD_STREAM_SETTLE)
-        actions = (actions & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    if (actions & SRD_STREAM_END_DUE)
+        actions = (actions & ~(unsigned)SRD_STREAM_END_DUE) | srd_stream_end_due(qp, now_ms);
     return actions;
 }
 

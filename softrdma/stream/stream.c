@@ -8,7 +8,7 @@
  * srd_stream_fail ends a connection for every cause: a fault in an arrived segment, a Terminate, a FIN or reset, a
  * failed request of ours, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is
  * being sent) for a moment. The send side, which must not wait for the receive side, notes its errors and returns
- * SRD_STREAM_SETTLE.
+ * SRD_STREAM_END_DUE.
  *
  * A request that fails at this end (for a bad local key, say) waits in the send queue until all in front of it are
  * complete; then the stream ends with that request as the culprit. So each request in front gets its own status.
@@ -66,8 +66,8 @@ unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
     if (result == SRD_SQ_CULPRIT ||
         (atomic_load_explicit(&stream->closing, memory_order_acquire) &&
             atomic_load_explicit(&sq->tail, memory_order_relaxed) == stream->tx.stop)) {
-        atomic_store_explicit(&stream->settle, true, memory_order_release);
-        actions = SRD_STREAM_SETTLE;
+        atomic_store_explicit(&stream->end_due, true, memory_order_release);
+        actions = SRD_STREAM_END_DUE;
     } else if (atomic_load_explicit(&sq->next, memory_order_relaxed) !=
                atomic_load_explicit(&sq->head, memory_order_relaxed)) {
         actions = SRD_STREAM_TX;
@@ -197,7 +197,7 @@ static bool find_culprit(struct srd_qp *qp, struct srd_end *end)
     return end->has_culprit;
 }
 
-unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms)
+unsigned srd_stream_end_due(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
@@ -211,7 +211,7 @@ unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms)
         end.event = IBV_EVENT_QP_FATAL;
         return srd_stream_fail(qp, &end, now_ms);
     }
-    if (!atomic_exchange_explicit(&stream->settle, false, memory_order_acq_rel))
+    if (!atomic_exchange_explicit(&stream->end_due, false, memory_order_acq_rel))
         return 0;
     if (find_culprit(qp, &end)) {
         end.fault = SRD_FAULT_LOCAL;
@@ -571,7 +571,7 @@ unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
-    unsigned actions = srd_stream_settle(qp, now_ms);
+    unsigned actions = srd_stream_end_due(qp, now_ms);
     uint64_t end_ms;
 
     if (now_ms >= atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed))

@@ -41,7 +41,7 @@ enum srd_stream_action {
     SRD_STREAM_SHUTDOWN = 1 << 3,
     SRD_STREAM_CLOSE = 1 << 4, /* close the socket now */
     /* take LOCK_SRD_RX and call srd_stream_timer, which ends the stream for an error that the send side found */
-    SRD_STREAM_SETTLE = 1 << 5,
+    SRD_STREAM_END_DUE = 1 << 5,
     /* read: srd_stream_rx_space had returned 0, or a thread that wanted to read found the lock taken */
     SRD_STREAM_RX = 1 << 6,
     SRD_STREAM_LATE = 1 << 7, /* a reason for CLOSE: the peer did not close its side in time */

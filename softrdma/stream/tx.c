@@ -72,7 +72,7 @@ static void cut_off(struct srd_qp *qp, unsigned *actions)
         "the connection is cut",
         qp->qp.qp_num);
     atomic_store_explicit(&qp->stream.cut, true, memory_order_release);
-    *actions |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_SETTLE : SRD_STREAM_CLOSE;
+    *actions |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_END_DUE : SRD_STREAM_CLOSE;
 }
 
 bool srd_tx_idle(struct srd_stream *stream)
@@ -142,7 +142,7 @@ static unsigned count_handed(struct srd_qp *qp)
     /* If the peer is not softrdma, a message is complete when TCP has taken it (RFC 5040 section 5.5). */
     if (stream->params.soft_peer || srd_phase(stream) != SRD_STREAM_UP)
         return 0;
-    return srd_stream_retire(qp, handed) & SRD_STREAM_SETTLE;
+    return srd_stream_retire(qp, handed) & SRD_STREAM_END_DUE;
 }
 
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
@@ -188,8 +188,8 @@ static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
 
     if (ref->remote && srd_phase(stream) == SRD_STREAM_UP) {
         stream->tx.response_fault = srd_fault_of_source(SRD_STAG_GONE);
-        atomic_store_explicit(&stream->settle, true, memory_order_release);
-        return SRD_STREAM_SETTLE;
+        atomic_store_explicit(&stream->end_due, true, memory_order_release);
+        return SRD_STREAM_END_DUE;
     }
     if (ref->remote) { /* the stream has ended: no more responses can be sent */
         atomic_store_explicit(&stream->in.tail,

@@ -60,7 +60,7 @@ static void executed(
     if (status != IBV_WC_SUCCESS)
         qp->stream.tx.blocked = true;
     advance(qp);
-    *actions |= srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
+    *actions |= srd_stream_retire(qp, 0) & SRD_STREAM_END_DUE;
 }
 
 unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count)
@@ -74,7 +74,7 @@ unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count)
     qp->stream.tx.blocked = true;
     if (count == next_count(qp))
         advance(qp);
-    return srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
+    return srd_stream_retire(qp, 0) & SRD_STREAM_END_DUE;
 }
 
 /* Whether all local keys of a request are valid; asked before the first of several segments, or a Read. */

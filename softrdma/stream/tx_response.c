@@ -46,8 +46,8 @@ static bool read_response(struct srd_qp *qp, struct srd_read_in *read, unsigned 
     error = put_response(qp, read, &segment, octets);
     if (error) {
         tx->response_fault = srd_fault_of_source(error);
-        atomic_store_explicit(&stream->settle, true, memory_order_release);
-        *actions |= SRD_STREAM_SETTLE;
+        atomic_store_explicit(&stream->end_due, true, memory_order_release);
+        *actions |= SRD_STREAM_END_DUE;
         return false;
     }
     read->sent += octets;

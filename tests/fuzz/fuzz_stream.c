@@ -528,7 +528,7 @@ static void step(struct fuzz_input *input)
     case 7:
         pair.now_ms += fuzz_octet(input) * 4u;
         if (srd_stream_deadline_ms(qp()) <= pair.now_ms)
-            end_want(&pair, &end, SRD_STREAM_SETTLE);
+            end_want(&pair, &end, SRD_STREAM_END_DUE);
         break;
     case 8: pair_disconnect(&pair, &end); break;
     case 9: finish_rx(what & 0x40 ? ECONNRESET : 0); break;

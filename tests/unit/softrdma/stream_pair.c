@@ -130,7 +130,7 @@ void end_want(struct pair *pair, struct end *end, unsigned actions)
     struct srd_qp *qp = srd_qp_from(end->qp);
 
     end->actions |= actions;
-    while (actions & SRD_STREAM_SETTLE) {
+    while (actions & SRD_STREAM_END_DUE) {
         lock_acquire(&qp->rx_lock);
         actions = srd_stream_timer(qp, pair->now_ms);
         lock_release(&qp->rx_lock);
@@ -269,7 +269,7 @@ void pair_time(struct pair *pair, uint64_t ms)
             continue;
         qp = srd_qp_from(end->qp);
         if (srd_stream_deadline_ms(qp) <= pair->now_ms)
-            end_want(pair, end, SRD_STREAM_SETTLE);
+            end_want(pair, end, SRD_STREAM_END_DUE);
     }
 }
 

@@ -114,7 +114,7 @@ static void one_round(void)
         msn[1] += pick(3) == 0;
         pair.now_ms += pick(4) ? 0 : 300;
         if (srd_stream_deadline_ms(srd_qp_from(end.qp)) <= pair.now_ms)
-            end_want(&pair, &end, SRD_STREAM_SETTLE);
+            end_want(&pair, &end, SRD_STREAM_END_DUE);
     }
     end_want(&pair, &end, srd_stream_abort(srd_qp_from(end.qp), pair.now_ms));
     end_take(&pair, &end, out, sizeof(out));
