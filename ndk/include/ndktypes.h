@@ -52,9 +52,7 @@
 #include <wincompat/ntstatus.h>
 #include <wincompat/guid.h>
 #include <wincompat/interlocked.h>
-
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <wincompat/inaddr.h>
 
 /* Processors: bit n of Mask is processor 64 * Group + n. */
 typedef struct _GROUP_AFFINITY {
