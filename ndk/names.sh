@@ -10,7 +10,8 @@ export LC_ALL=C
 page=docs/ndk-names.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-parts=(ndk/include/ndkwdm/*.h compat/include/wincompat/{devioctl,interlocked,interlocked_forms,native,pragma}.h)
+parts=(ndk/include/ndkwdm/*.h
+    compat/include/wincompat/{devioctl,interlocked,interlocked_forms,native,pragma,seh_blocks}.h)
 
 list() {
     cat <<'TEXT'
@@ -59,6 +60,7 @@ TEXT
                 $functions{$1} = 1 if $1 !~ /^(?:Ndkwdm|WINCOMPAT)/;
             }
             my ($name) = $ENV{PART} =~ m{(\w+)\.h$};
+            exit if !%functions && !%types && !%constants; # its names are in another part
             print "\n## $name\n\u$about\n\n";
             for (["functions", \%functions], ["types", \%types], ["constants", \%constants]) {
                 my ($title, $names) = @$_;

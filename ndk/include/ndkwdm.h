@@ -30,6 +30,7 @@
 #include <ndkwdm/mdl.h>
 #include <ndkwdm/level.h>
 #include <ndkwdm/lock.h>
+#include <ndkwdm/seh.h>
 #include <ndkwdm/event.h>
 #include <ndkwdm/driver.h>
 #include <ndkwdm/work.h>

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 enum { SIZE_NEGOTIATE = 36, SIZE_NEGOTIATED = 65, FIXED_NEGOTIATED = 64 };
-enum { PREAUTH_INTEGRITY = 1, SHA_512 = 1, CONTEXT = 8 };
+enum { PREAUTH_INTEGRITY = 1, SHA_512 = 1, NEGOTIATE_CONTEXT = 8 };
 enum { SIZE_SETUP = 25, FIXED_SETUP = 24, SIZE_SET_UP = 9, FIXED_SET_UP = 8, BINDING = 1 };
 enum { SIZE_TREE = 9, FIXED_TREE = 8, SIZE_CONNECTED = 16, SIZE_EMPTY = 4 };
 
@@ -42,14 +42,14 @@ static uint32_t check_contexts(const struct serve_request *request, const uint8_
 
     for (uint16_t left = get16(asked + 32); left; left--) {
         const uint8_t *context =
-            smb2_part(request->message, request->length, SIZE_NEGOTIATE, at, CONTEXT);
+            smb2_part(request->message, request->length, SIZE_NEGOTIATE, at, NEGOTIATE_CONTEXT);
         uint16_t length = context ? get16(context + 2) : 0;
-        const uint8_t *data = context + CONTEXT;
+        const uint8_t *data = context + NEGOTIATE_CONTEXT;
         bool offered = false;
 
-        if (!context || length > request->length - at - CONTEXT)
+        if (!context || length > request->length - at - NEGOTIATE_CONTEXT)
             return SMB2_STATUS_INVALID_PARAMETER;
-        at = (at + CONTEXT + length + 7) & ~7u;
+        at = (at + NEGOTIATE_CONTEXT + length + 7) & ~7u;
         if (get16(context) != PREAUTH_INTEGRITY)
             continue;
         if (said || length < 4 || 4 + 2 * get16(data) + get16(data + 2) > length)
@@ -75,7 +75,7 @@ static bool put_context(struct serve_answer *answer, uint8_t *body)
     put16(at + 8, 1);
     put16(at + 10, SMB2_SALT);
     put16(at + 12, SHA_512);
-    answer->head.length += CONTEXT + 6 + SMB2_SALT;
+    answer->head.length += NEGOTIATE_CONTEXT + 6 + SMB2_SALT;
     return serve_random(at + 14, SMB2_SALT);
 }
 
