@@ -27,6 +27,7 @@
 #if !defined(__MINGW32__)
 #include <ndkwdm/memory.h>
 #include <ndkwdm/string.h>
+#include <ndkwdm/strsafe.h>
 #include <ndkwdm/mdl.h>
 #include <ndkwdm/level.h>
 #include <ndkwdm/lock.h>

@@ -13,6 +13,9 @@
 #include <ndkpi.h>
 #include <ndkwdm.h>
 #include <wskndk.h>
+#ifdef __MINGW32__
+#include <ddk/ntstrsafe.h>
+#endif
 #endif
 
 #include "../support/spec_codes.h"
