@@ -32,8 +32,8 @@ NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **a
 VOID NdklCloseAdapter(NDK_ADAPTER *adapter);
 
 /*
- * NdklSetParameter - sets a parameter that a driver finds by RtlQueryRegistryValues. One of the same name hides an
- * earlier one.
+ * NdklSetParameter - sets a value that a driver finds in its registry, under any key (RtlQueryRegistryValues,
+ * ZwQueryValueKey). It replaces one of the same name.
  * name   in: in any case
  * value  in: of REG_DWORD if it is a number, decimal or behind 0x, else of REG_SZ
  * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER: one is missing; STATUS_INSUFFICIENT_RESOURCES.

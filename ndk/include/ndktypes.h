@@ -84,6 +84,9 @@ typedef union _SOCKADDR_INET {
 
 #endif
 
+#ifndef STATUS_OBJECT_PATH_SYNTAX_BAD
+#define STATUS_OBJECT_PATH_SYNTAX_BAD ((NTSTATUS)0xC000003Bu)
+#endif
 #ifndef STATUS_IMPLEMENTATION_LIMIT
 #define STATUS_IMPLEMENTATION_LIMIT ((NTSTATUS)0xC000042Bu) /* more pages than a region can have */
 #endif

@@ -1,60 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c - RtlQueryRegistryValues of ndkwdm.h, compiled for each width of wchar_t. */
-#include "ndk/wdm/parameters.h"
+/* registry.c - RtlQueryRegistryValues of ndkwdm.h and its kind, compiled for each width of wchar_t. */
+#include "ndk/wdm/value.h"
 
 #include "ndk/verifier/passive.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-
-enum { NAME_MOST = 255, TEXT_MOST = 1023 };
-
-/* A value in the form that drivers know. */
-struct value {
-    ULONG type, bytes;
-    const void *data;
-    ULONG number;
-    WCHAR text[TEXT_MOST + 1];
-};
-
-static bool is_number(const char *text, ULONG *number)
-{
-    unsigned long long parsed;
-    char *end;
-
-    errno = 0;
-    parsed = strtoull(text, &end, 0);
-    *number = (ULONG)parsed;
-    return *text >= '0' && *text <= '9' && !*end && !errno && parsed <= MAXULONG;
-}
-
-/* False: there is no such value. */
-static bool look_up(PCWSTR name, struct value *value)
-{
-    char narrow[NAME_MOST + 1];
-    const char *found;
-    ULONG i = 0;
-
-    for (; name[i] && i < NAME_MOST && (ULONG)name[i] < 0x80; i++)
-        narrow[i] = (char)name[i];
-    narrow[i] = '\0';
-    if (name[i] || !(found = ndk_parameter(narrow)))
-        return false;
-    if (is_number(found, &value->number)) {
-        value->type = REG_DWORD;
-        value->data = &value->number;
-        value->bytes = sizeof(value->number);
-        return true;
-    }
-    for (i = 0; found[i] && i < TEXT_MOST; i++)
-        value->text[i] = (WCHAR)(unsigned char)found[i];
-    value->text[i] = UNICODE_NULL;
-    value->type = REG_SZ;
-    value->data = value->text;
-    value->bytes = (ULONG)((i + 1) * sizeof(WCHAR));
-    return true;
-}
 
 static ULONG default_type(const RTL_QUERY_REGISTRY_TABLE *row)
 {
@@ -63,7 +13,7 @@ static ULONG default_type(const RTL_QUERY_REGISTRY_TABLE *row)
     return row->DefaultType;
 }
 
-static void take_default(const RTL_QUERY_REGISTRY_TABLE *row, struct value *value)
+static void take_default(const RTL_QUERY_REGISTRY_TABLE *row, struct ndk_value *value)
 {
     value->type = default_type(row);
     value->data = row->DefaultData;
@@ -74,7 +24,7 @@ static void take_default(const RTL_QUERY_REGISTRY_TABLE *row, struct value *valu
         value->bytes = (ULONG)(NdkwdmTextBytes(value->data) + sizeof(WCHAR));
 }
 
-static NTSTATUS store_text(PUNICODE_STRING string, const struct value *value)
+static NTSTATUS store_text(PUNICODE_STRING string, const struct ndk_value *value)
 {
     if (!string->Buffer) {
         if (!(string->Buffer = ExAllocatePoolWithTag(NonPagedPoolNx, value->bytes, 0x6752)))
@@ -88,7 +38,8 @@ static NTSTATUS store_text(PUNICODE_STRING string, const struct value *value)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS give(const RTL_QUERY_REGISTRY_TABLE *row, const struct value *value, PVOID context)
+static NTSTATUS give(
+    const RTL_QUERY_REGISTRY_TABLE *row, const struct ndk_value *value, PVOID context)
 {
     if (!(row->Flags & RTL_QUERY_REGISTRY_DIRECT))
         return row->QueryRoutine((PWSTR)row->Name, value->type, (PVOID)value->data, value->bytes,
@@ -100,6 +51,31 @@ static NTSTATUS give(const RTL_QUERY_REGISTRY_TABLE *row, const struct value *va
         return store_text(row->EntryContext, value);
     memcpy(row->EntryContext, value->data, value->bytes);
     return STATUS_SUCCESS;
+}
+
+static NTSTATUS query(const RTL_QUERY_REGISTRY_TABLE *row, PVOID context)
+{
+    char narrow[NDK_PARAMETER_NAME_MOST + 1];
+    struct ndk_parameter *found = NULL;
+    struct ndk_value value = { 0 };
+    NTSTATUS status;
+
+    if (ndk_value_name(row->Name, NdkwdmTextBytes(row->Name), narrow))
+        found = ndk_parameter_copy(narrow);
+    if (!found && row->Flags & RTL_QUERY_REGISTRY_REQUIRED)
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    if (!found && default_type(row) == REG_NONE)
+        return STATUS_SUCCESS;
+    if (!found)
+        take_default(row, &value);
+    else if (!ndk_value_of(found, &value)) {
+        free(found);
+        return STATUS_NO_MEMORY;
+    }
+    status = give(row, &value, context);
+    free(value.made);
+    free(found);
+    return status;
 }
 
 NTSTATUS RtlQueryRegistryValues(
@@ -114,19 +90,35 @@ NTSTATUS RtlQueryRegistryValues(
     (void)environment;
     ndk_passive_expected("RtlQueryRegistryValues", "table", table);
     for (; NT_SUCCESS(status) && (table->QueryRoutine || table->Name); table++) {
-        struct value value;
-
         if (!table->Name || table->Flags & ~known ||
             !(table->QueryRoutine || table->Flags & RTL_QUERY_REGISTRY_DIRECT))
             return STATUS_INVALID_PARAMETER;
-        if (!look_up(table->Name, &value)) {
-            if (table->Flags & RTL_QUERY_REGISTRY_REQUIRED)
-                return STATUS_OBJECT_NAME_NOT_FOUND;
-            if (default_type(table) == REG_NONE)
-                continue;
-            take_default(table, &value);
-        }
-        status = give(table, &value, context);
+        status = query(table, context);
     }
     return status;
+}
+
+NTSTATUS RtlWriteRegistryValue(
+    ULONG relative, PCWSTR path, PCWSTR name, ULONG type, PVOID data, ULONG length)
+{
+    char narrow[NDK_PARAMETER_NAME_MOST + 1];
+
+    (void)relative;
+    (void)path;
+    ndk_passive_expected("RtlWriteRegistryValue", "name", name);
+    if (!ndk_value_name(name, NdkwdmTextBytes(name), narrow))
+        return STATUS_OBJECT_NAME_INVALID;
+    return ndk_parameter_set(narrow, type, data, length) ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+NTSTATUS RtlDeleteRegistryValue(ULONG relative, PCWSTR path, PCWSTR name)
+{
+    char narrow[NDK_PARAMETER_NAME_MOST + 1];
+
+    (void)relative;
+    (void)path;
+    ndk_passive_expected("RtlDeleteRegistryValue", "name", name);
+    if (!ndk_value_name(name, NdkwdmTextBytes(name), narrow))
+        return STATUS_OBJECT_NAME_INVALID;
+    return ndk_parameter_remove(narrow) ? STATUS_SUCCESS : STATUS_OBJECT_NAME_NOT_FOUND;
 }

@@ -4,6 +4,7 @@
  * can be waited for. The thread, its handle and the driver have references to it.
  */
 #include "ndk/verifier/passive.h"
+#include "ndk/wdm/handle.h"
 #include "ndk/wdm/wait.h"
 
 #include "util/log.h"
@@ -35,47 +36,20 @@ struct _ETHREAD {
     PVOID context;
     pid_t number; /* valid when started is set */
     jmp_buf end;
-    /* handles.mutex guards these: */
-    LIST_ENTRY link;
-    HANDLE handle; /* while it is open */
-    bool running;  /* else the number may be another thread's */
+    struct ndk_handle handle;
+    /* priorities guards these: */
+    bool running; /* else the number may be another thread's */
     int first_nice;
     KPRIORITY priority;
 };
 
 enum { FIRST_PRIORITY = 8, NICE_STEP = 4, LEAST_NICE = -20, MOST_NICE = 19 };
 
-static struct {
-    pthread_mutex_t mutex; /* a leaf */
-    LIST_ENTRY open;
-    ULONG_PTR last; /* no number is given twice */
-} handles = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t priorities = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 
 static _Thread_local PETHREAD self;
 /* the object of a thread that the library did not make for a driver */
 static _Thread_local struct _ETHREAD other;
-
-static PETHREAD of_handle_locked(HANDLE handle)
-{
-    for (LIST_ENTRY *at = handles.open.Flink; at && at != &handles.open; at = at->Flink) {
-        PETHREAD thread = CONTAINING_RECORD(at, struct _ETHREAD, link);
-
-        if (thread->handle == handle)
-            return thread;
-    }
-    return NULL;
-}
-
-static HANDLE open_handle(PETHREAD thread)
-{
-    pthread_mutex_lock(&handles.mutex);
-    if (!handles.last)
-        InitializeListHead(&handles.open);
-    thread->handle = (HANDLE)(handles.last += 4);
-    InsertTailList(&handles.open, &thread->link);
-    pthread_mutex_unlock(&handles.mutex);
-    return thread->handle;
-}
 
 LONG_PTR ObReferenceObject(PVOID object)
 {
@@ -94,27 +68,15 @@ LONG_PTR ObDereferenceObject(PVOID object)
     return left;
 }
 
-NTSTATUS ZwClose(HANDLE handle)
+static void release_handle(struct ndk_handle *handle)
 {
-    PETHREAD thread;
-
-    ndk_passive_expected("ZwClose", "HANDLE", handle);
-    pthread_mutex_lock(&handles.mutex);
-    if ((thread = of_handle_locked(handle))) {
-        RemoveEntryList(&thread->link);
-        thread->handle = NULL;
-    }
-    pthread_mutex_unlock(&handles.mutex);
-    if (!thread)
-        return STATUS_INVALID_HANDLE;
-    ObDereferenceObject(thread);
-    return STATUS_SUCCESS;
+    ObDereferenceObject(CONTAINING_RECORD(handle, struct _ETHREAD, handle));
 }
 
 NTSTATUS ObReferenceObjectByHandle(HANDLE handle, ULONG access, POBJECT_TYPE type,
     KPROCESSOR_MODE mode, PVOID *object, POBJECT_HANDLE_INFORMATION information)
 {
-    PETHREAD thread;
+    struct ndk_handle *taken;
 
     (void)access;
     (void)mode;
@@ -122,13 +84,11 @@ NTSTATUS ObReferenceObjectByHandle(HANDLE handle, ULONG access, POBJECT_TYPE typ
     ndk_passive_expected("ObReferenceObjectByHandle", "HANDLE", handle);
     if (type && type != &thread_type)
         return STATUS_OBJECT_TYPE_MISMATCH;
-    pthread_mutex_lock(&handles.mutex);
-    if ((thread = of_handle_locked(handle)))
-        ObReferenceObject(thread);
-    pthread_mutex_unlock(&handles.mutex);
-    if (!thread)
+    if (!(taken = ndk_handle_take(handle, NDK_HANDLE_THREAD)))
         return STATUS_INVALID_HANDLE;
-    *object = thread;
+    *object = CONTAINING_RECORD(taken, struct _ETHREAD, handle);
+    ObReferenceObject(*object);
+    ndk_handle_put(taken);
     return STATUS_SUCCESS;
 }
 
@@ -146,13 +106,13 @@ static int give_priority_locked(PETHREAD thread, KPRIORITY priority)
 /* A priority that was set before the thread had begun counts from here on. */
 static void begin_thread(PETHREAD thread)
 {
-    pthread_mutex_lock(&handles.mutex);
+    pthread_mutex_lock(&priorities);
     thread->number = gettid();
     thread->running = true;
     thread->first_nice = getpriority(PRIO_PROCESS, 0);
     if (thread->priority != FIRST_PRIORITY && give_priority_locked(thread, thread->priority))
         thread->priority = FIRST_PRIORITY;
-    pthread_mutex_unlock(&handles.mutex);
+    pthread_mutex_unlock(&priorities);
 }
 
 PETHREAD PsGetCurrentThread(void)
@@ -181,13 +141,13 @@ KPRIORITY KeSetPriorityThread(PKTHREAD thread, KPRIORITY priority)
     KPRIORITY before;
     int error = EINVAL;
 
-    pthread_mutex_lock(&handles.mutex);
+    pthread_mutex_lock(&priorities);
     before = changed->priority;
     if (priority > LOW_PRIORITY && priority <= HIGH_PRIORITY)
         error = changed->running ? give_priority_locked(changed, priority) : 0;
     if (!error)
         changed->priority = priority;
-    pthread_mutex_unlock(&handles.mutex);
+    pthread_mutex_unlock(&priorities);
     if (error)
         log_limited(LOG_WARN, LOG_NDK, "cannot give a thread priority %d: %s; it keeps %d",
             (int)priority, strerror(error), (int)before);
@@ -198,9 +158,9 @@ KPRIORITY KeQueryPriorityThread(PKTHREAD thread)
 {
     KPRIORITY priority;
 
-    pthread_mutex_lock(&handles.mutex);
+    pthread_mutex_lock(&priorities);
     priority = ((PETHREAD)thread)->priority;
-    pthread_mutex_unlock(&handles.mutex);
+    pthread_mutex_unlock(&priorities);
     return priority;
 }
 
@@ -208,9 +168,9 @@ KPRIORITY KeQueryPriorityThread(PKTHREAD thread)
 
 static void end_thread(PETHREAD thread)
 {
-    pthread_mutex_lock(&handles.mutex);
+    pthread_mutex_lock(&priorities);
     thread->running = false;
-    pthread_mutex_unlock(&handles.mutex);
+    pthread_mutex_unlock(&priorities);
 }
 
 static void run(void *argument)
@@ -255,7 +215,7 @@ NTSTATUS PsCreateSystemThread(PHANDLE handle, ULONG access, POBJECT_ATTRIBUTES a
         client->UniqueProcess = (HANDLE)(ULONG_PTR)getpid();
         client->UniqueThread = (HANDLE)(ULONG_PTR)thread->number;
     }
-    *handle = open_handle(thread);
+    *handle = ndk_handle_open(&thread->handle, NDK_HANDLE_THREAD, release_handle);
     ObDereferenceObject(thread);
     return STATUS_SUCCESS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seh.h - __try, __except, __finally and __leave, a part of ndkwdm.h. No function of ndkwdm.h raises an exception, so an
- * __except block never runs; a fault of the processor ends the program. A __finally block runs when the end of its
+ * seh.h - __try, __except, __finally and __leave, a part of ndkwdm.h. No function of ndkwdm.h raises an exception, so
+ * an __except block never runs; a fault of the processor ends the program. A __finally block runs when the end of its
  * __try block is reached or __leave leaves it; the program ends where return, goto, break or continue would leave it.
  */
 #ifndef NDKWDM_SEH_H

@@ -67,7 +67,7 @@ KPRIORITY KeSetPriorityThread(PKTHREAD thread, KPRIORITY priority);
 /* What the last KeSetPriorityThread that succeeded set. */
 KPRIORITY KeQueryPriorityThread(PKTHREAD thread);
 
-/* What ObReferenceObjectByHandle takes, since threads are the only objects with handles. */
+/* What ObReferenceObjectByHandle takes: handles of threads alone are references to objects. */
 extern POBJECT_TYPE *PsThreadType;
 
 /*
@@ -77,7 +77,8 @@ extern POBJECT_TYPE *PsThreadType;
  * type          in, may be NULL: *PsThreadType
  * object        out: until ObDereferenceObject, also when the handle is closed
  * information   in: NULL; not used
- * Returns STATUS_SUCCESS; STATUS_INVALID_HANDLE: it is none, or closed; STATUS_OBJECT_TYPE_MISMATCH: another type.
+ * Returns STATUS_SUCCESS; STATUS_INVALID_HANDLE: it is no thread's, or closed; STATUS_OBJECT_TYPE_MISMATCH: another
+ * type.
  */
 NTSTATUS ObReferenceObjectByHandle(HANDLE handle, ULONG access, POBJECT_TYPE type,
     KPROCESSOR_MODE mode, PVOID *object, POBJECT_HANDLE_INFORMATION information);
