@@ -44,6 +44,7 @@
 #include <ndkwdm/lookaside.h>
 #include <ndkwdm/luid.h>
 #include <ndkwdm/registry.h>
+#include <ndkwdm/file.h>
 #endif
 #include <ndkwdm/pool2.h>
 #include <ndkwdm/wsk.h>
