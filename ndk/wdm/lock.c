@@ -207,3 +207,39 @@ BOOLEAN ExTryToAcquireFastMutex(PFAST_MUTEX mutex)
     mutex->OldIrql = ndk_level_raise(APC_LEVEL);
     return TRUE;
 }
+
+/* ---- guarded mutexes ---- */
+
+VOID KeInitializeGuardedMutex(PKGUARDED_MUTEX mutex)
+{
+    ExInitializeFastMutex(mutex);
+}
+
+VOID KeAcquireGuardedMutex(PKGUARDED_MUTEX mutex)
+{
+    take_mutex("KeAcquireGuardedMutex", mutex);
+}
+
+VOID KeAcquireGuardedMutexUnsafe(PKGUARDED_MUTEX mutex)
+{
+    take_mutex("KeAcquireGuardedMutexUnsafe", mutex);
+}
+
+VOID KeReleaseGuardedMutex(PKGUARDED_MUTEX mutex)
+{
+    drop_mutex(mutex);
+}
+
+VOID KeReleaseGuardedMutexUnsafe(PKGUARDED_MUTEX mutex)
+{
+    drop_mutex(mutex);
+}
+
+BOOLEAN KeTryToAcquireGuardedMutex(PKGUARDED_MUTEX mutex)
+{
+    ndk_wait_expected("KeTryToAcquireGuardedMutex", "KGUARDED_MUTEX", mutex);
+    if (!try_take(count_of(mutex)))
+        return FALSE;
+    own(mutex, KeGetCurrentThread());
+    return TRUE;
+}

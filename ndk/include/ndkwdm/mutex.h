@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mutex.h - fast mutexes, a part of ndkwdm.h. */
+/* mutex.h - fast and guarded mutexes, a part of ndkwdm.h. */
 #ifndef NDKWDM_MUTEX_H
 #define NDKWDM_MUTEX_H
 
@@ -33,6 +33,17 @@ BOOLEAN ExTryToAcquireFastMutex(PFAST_MUTEX mutex);
 /* The first two without a change of level. */
 VOID ExAcquireFastMutexUnsafe(PFAST_MUTEX mutex);
 VOID ExReleaseFastMutexUnsafe(PFAST_MUTEX mutex);
+
+/* The same without a change of level: what Windows holds off meanwhile, APCs, is never there. */
+typedef FAST_MUTEX KGUARDED_MUTEX, *PKGUARDED_MUTEX;
+
+VOID KeInitializeGuardedMutex(PKGUARDED_MUTEX mutex);
+VOID KeAcquireGuardedMutex(PKGUARDED_MUTEX mutex);
+VOID KeAcquireGuardedMutexUnsafe(PKGUARDED_MUTEX mutex);
+VOID KeReleaseGuardedMutex(PKGUARDED_MUTEX mutex);
+VOID KeReleaseGuardedMutexUnsafe(PKGUARDED_MUTEX mutex);
+/* Without a wait. FALSE: it is taken. */
+BOOLEAN KeTryToAcquireGuardedMutex(PKGUARDED_MUTEX mutex);
 
 #ifdef __cplusplus
 }

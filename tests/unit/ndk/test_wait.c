@@ -316,6 +316,31 @@ static void fast_mutex_is_apc_level(void **state)
     ExReleaseFastMutex(&counted.mutex);
 }
 
+static void *try_guarded(void *result)
+{
+    *(BOOLEAN *)result = KeTryToAcquireGuardedMutex(&counted.mutex);
+    return NULL;
+}
+
+static void guarded_mutex_leaves_the_level(void **state)
+{
+    BOOLEAN got = TRUE;
+    pthread_t thread;
+
+    (void)state;
+    KeInitializeGuardedMutex(&counted.mutex);
+    KeAcquireGuardedMutex(&counted.mutex);
+    assert_int_equal(KeGetCurrentIrql(), 0);
+    assert_int_equal(pthread_create(&thread, NULL, try_guarded, &got), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_false(got);
+    KeReleaseGuardedMutex(&counted.mutex);
+    assert_true(KeTryToAcquireGuardedMutex(&counted.mutex));
+    KeReleaseGuardedMutex(&counted.mutex);
+    KeAcquireGuardedMutexUnsafe(&counted.mutex);
+    KeReleaseGuardedMutexUnsafe(&counted.mutex);
+}
+
 static void take_it_twice(void)
 {
     FAST_MUTEX mutex;
@@ -450,6 +475,7 @@ int main(void)
         cmocka_unit_test(sleeping_wait_is_woken),
         cmocka_unit_test(fast_mutex_excludes),
         cmocka_unit_test(fast_mutex_is_apc_level),
+        cmocka_unit_test(guarded_mutex_leaves_the_level),
         cmocka_unit_test(second_acquire_of_a_thread_ends_the_program),
         cmocka_unit_test(system_thread_has_a_priority),
         cmocka_unit_test(priority_of_another_thread_is_set),
