@@ -43,6 +43,7 @@
 #include <ndkwdm/pool.h>
 #include <ndkwdm/lookaside.h>
 #include <ndkwdm/luid.h>
+#include <wincompat/ip_text.h>
 #include <ndkwdm/registry.h>
 #include <ndkwdm/file.h>
 #endif

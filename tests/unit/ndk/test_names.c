@@ -375,9 +375,37 @@ static void devices_belong_to_their_driver(void **state)
     assert_null(driver.DeviceObject);
 }
 
+/* ---- addresses in text ---- */
+
+/* What they take and return is tested as <mstcpip.h>'s (tests/unit/win32/sockets/test_ip_text.c). */
+static void addresses_are_texts(void **state)
+{
+    SOCKADDR_IN address = { .sin_family = AF_INET };
+    struct in6_addr six;
+    const WCHAR *end;
+    WCHAR text[48];
+    ULONG length = 48;
+    char narrow[16];
+
+    (void)state;
+    assert_int_equal(
+        RtlIpv4StringToAddressExW(L"10.0.0.2:54321", TRUE, &address.sin_addr, &address.sin_port),
+        0);
+    assert_int_equal(address.sin_addr.S_un.S_addr, RtlUlongByteSwap(0x0A000002));
+    assert_int_equal(address.sin_port, RtlUshortByteSwap(54321));
+    assert_ptr_equal(RtlIpv4AddressToStringA(&address.sin_addr, narrow), narrow + 8);
+    assert_string_equal(narrow, "10.0.0.2");
+    assert_int_equal(RtlIpv6StringToAddressW(L"fe80::1%", &end, &six), 0);
+    assert_int_equal(*end, '%');
+    assert_int_equal(RtlIpv6AddressToStringExW(&six, 0, 0, text, &length), 0);
+    assert_int_equal(length, 8);
+    assert_memory_equal(text, L"fe80::1", 8 * sizeof(WCHAR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_texts),
         cmocka_unit_test(text_is_counted),
         cmocka_unit_test(text_is_compared),
         cmocka_unit_test(text_is_copied_and_appended),

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* ip_text.h - what the texts of IPv4 and IPv6 addresses have in common. */
-#ifndef WIN32_SOCKETS_IP_TEXT_H
-#define WIN32_SOCKETS_IP_TEXT_H
+#ifndef CRT_IP_TEXT_H
+#define CRT_IP_TEXT_H
 
-#include <windows.h>
+#include <wincompat/ip_text.h>
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { WIN_IP_TEXT = 80 }; /* longer than any address with scope and port */
+
+enum { WIN_IP_TEXT_MOST = 128 }; /* of a wide text: longer than any address */
+
+/* Replaces characters outside ASCII, and cuts text that is too long: the result is no address either. */
+static inline void win_ip_narrow(char narrow[WIN_IP_TEXT_MOST + 1], const WCHAR *text)
+{
+    size_t i = 0;
+
+    for (; text[i] && i < WIN_IP_TEXT_MOST; i++)
+        narrow[i] = text[i] > 0 && text[i] < 0x80 ? (char)text[i] : '?';
+    narrow[i] = 0;
+}
 
 /* The value of a hexadecimal digit, or 16. */
 int win_ip_digit(char c);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ipv4_text.c - RtlIpv4StringToAddress, RtlIpv4AddressToString, and their forms with a port. */
-#include "win32/sockets/ip_text.h"
+#include "compat/crt/ip_text.h"
 
-#include <mstcpip.h>
-#include <ntstatus.h>
+#include <wincompat/ntstatus.h>
 
 #include <stdio.h>
 

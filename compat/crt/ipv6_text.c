@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ipv6_text.c - RtlIpv6StringToAddress, RtlIpv6AddressToString, and their forms with scope and port. */
-#include "win32/sockets/ip_text.h"
+#include "compat/crt/ip_text.h"
 
-#include <mstcpip.h>
-#include <ntstatus.h>
+#include <wincompat/ntstatus.h>
 
 #include <ctype.h>
 #include <stdio.h>
