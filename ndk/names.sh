@@ -11,7 +11,7 @@ page=docs/ndk-names.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 parts=(ndk/include/ndkwdm/*.h
-    compat/include/wincompat/{devioctl,interlocked,interlocked_forms,ip_text,native,pragma,seh_blocks}.h)
+    compat/include/wincompat/{devioctl,interlocked,interlocked_forms,ip_text,luid,native,pragma,seh_blocks}.h)
 
 list() {
     cat <<'TEXT'

@@ -40,8 +40,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ ${PROJECT_BINARY_DIR}/nds
     FILES_MATCHING PATTERN *.h)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndk/include/ DESTINATION ${include_dir}/ndk FILES_MATCHING PATTERN *.h)
 # What ndktypes.h reads where the Windows-named headers are not asked for.
-foreach(part devioctl.h guid.h inaddr.h interlocked.h interlocked_forms.h ip_text.h native.h ntstatus.h pragma.h
-        sal.h sal_states.h seh_blocks.h short_wchar.h types.h version.h)
+foreach(part devioctl.h guid.h inaddr.h interlocked.h interlocked_forms.h ip_text.h luid.h native.h ntstatus.h
+        pragma.h sal.h sal_states.h seh_blocks.h short_wchar.h types.h version.h)
     install(FILES ${PROJECT_SOURCE_DIR}/compat/include/wincompat/${part} DESTINATION ${include_dir}/ndk/wincompat)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ ${PROJECT_BINARY_DIR}/compat/include/

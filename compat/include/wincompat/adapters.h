@@ -3,6 +3,7 @@
 #ifndef WINCOMPAT_ADAPTERS_H
 #define WINCOMPAT_ADAPTERS_H
 
+#include <wincompat/luid.h>
 #include <wincompat/winsock.h>
 
 WINCOMPAT_BEGIN
@@ -74,15 +75,6 @@ typedef enum {
     IpDadStateDeprecated,
     IpDadStatePreferred
 } IP_DAD_STATE;
-typedef union _NET_LUID {
-    ULONG64 Value;
-    struct {
-        ULONG64 Reserved : 24;
-        ULONG64 NetLuidIndex : 24;
-        ULONG64 IfType : 16;
-    } Info;
-} NET_LUID, *PNET_LUID;
-typedef NET_LUID IF_LUID, *PIF_LUID;
 
 typedef struct _IP_ADAPTER_UNICAST_ADDRESS_LH {
     union {

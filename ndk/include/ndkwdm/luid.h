@@ -10,20 +10,11 @@
 #define NDKWDM_LUID_H
 
 #include <ndktypes.h>
+#include <wincompat/luid.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* IfType: the number that IANA gave that kind of interface. */
-typedef union _NET_LUID_LH {
-    ULONG64 Value;
-    struct {
-        ULONG64 Reserved : 24;
-        ULONG64 NetLuidIndex : 24;
-        ULONG64 IfType : 16;
-    } Info;
-} NET_LUID_LH, *PNET_LUID_LH, NET_LUID, *PNET_LUID, IF_LUID, *PIF_LUID;
 
 #define IF_TYPE_OTHER             1
 #define IF_TYPE_ETHERNET_CSMACD   6
