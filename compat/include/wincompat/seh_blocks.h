@@ -3,12 +3,17 @@
  * seh_blocks.h - __try, __except, __finally and __leave where nothing is thrown: in C, in C++ without exceptions, and
  * in drivers. An __except block never runs, but is compiled.
  *
- * Who includes it says in WINCOMPAT_TRY_FAILS(file, line) how the program ends where a __finally block cannot run.
+ * A header that includes it may say in WINCOMPAT_TRY_FAILS(file, line) how the program ends where a __finally block
+ * cannot run; else it aborts.
  */
 #ifndef WINCOMPAT_SEH_BLOCKS_H
 #define WINCOMPAT_SEH_BLOCKS_H
 
 #include <wincompat/types.h>
+
+#ifndef WINCOMPAT_TRY_FAILS
+#define WINCOMPAT_TRY_FAILS(file, line) ((void)(file), (void)(line), __builtin_abort())
+#endif
 
 #define EXCEPTION_EXECUTE_HANDLER    1
 #define EXCEPTION_CONTINUE_SEARCH    0
