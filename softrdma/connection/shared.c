@@ -203,8 +203,11 @@ static __attribute__((noinline)) unsigned read_all(
         if (atomic_load(&conn->tx_blocked))
             again(conn); /* it may have rung because there is room */
     }
-    if (srd_life_has(&conn->life, SRD_CONN_RX_ENDED))
+    if (srd_life_has(&conn->life, SRD_CONN_RX_ENDED)) {
+        srd_serve_want_in(
+            conn, false); /* an end stays readable, and a thread may have asked for another read */
         return 0;
+    }
     if (looks & SRD_LOOK_TCP)
         look_at_tcp(conn);
     actions = srd_serve_receive(conn, &reader, budget, moved, &more);

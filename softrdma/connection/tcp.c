@@ -67,8 +67,10 @@ static unsigned receive(struct srd_conn *conn, int budget, unsigned looks, bool 
     bool more;
 
     (void)looks; /* a read finds the end */
-    if (srd_life_has(&conn->life, SRD_CONN_RX_ENDED))
+    if (srd_life_has(&conn->life, SRD_CONN_RX_ENDED)) {
+        srd_serve_want_in(conn, false);
         return 0;
+    }
     return srd_serve_receive(conn, &reader, budget, moved, &more);
 }
 

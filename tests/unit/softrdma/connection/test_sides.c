@@ -390,6 +390,11 @@ static void ends(void)
     }
     assert_int_equal(conn.source.attentive, SRD_POLLED_NOT);
     check_done();
+    if (!share.fin)
+        return;
+    srd_conn_stream_ready(
+        &conn, EPOLLIN, false); /* an end stays readable: the reactor is to wait for no more */
+    assert_false(conn.want_in);
 }
 
 /* Who polled has left: nothing waits for the list of what is soon. */
@@ -403,13 +408,15 @@ static void what_the_peer_rings_for_is_read(void **state)
 {
     void (*const twice[])(void) = { writes, writes }, (*const end[])(void) = { writes, ends_tcp },
                  (*const counted[])(void) = { writes, counts },
-                 (*const three[])(void) = { writes, ends_tcp, counts };
+                 (*const three[])(void) = { writes, ends_tcp, counts },
+                 (*const asked_twice[])(void) = { ends_tcp, rings, rings };
 
     (void)state;
     play_all(5, twice, 2, begins, ends);
     play_all(5, end, 2, begins, ends);
     play_all(5, counted, 2, begins, ends);
     play_all(3, three, 3, begins, ends);
+    play_all(4, asked_twice, 3, begins, ends);
 }
 
 static void what_comes_while_a_thread_polls_is_read(void **state)
