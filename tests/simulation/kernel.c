@@ -373,9 +373,13 @@ int __wrap_shutdown(int fd, int how)
 
     (void)how;
     thread_may_change();
-    say("host %d link %d: FIN", end->host, end->link);
-    wire_ends(end, end->killed);
     end->socket.shut = true;
+    if (end->socket.dead) { /* the peer's reset was read: nothing goes out any more */
+        errno = ENOTCONN;
+        return -1;
+    }
+    say("host %d link %d: FIN", end->host, end->link);
+    wire_ends(end, end->killed || end->socket.error);
     way_of(end)->fin_sent = true;
     sim.activity++;
     return 0;
