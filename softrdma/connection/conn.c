@@ -188,7 +188,8 @@ static __attribute__((noinline)) bool is_full(struct srd_conn *conn)
  */
 void srd_conn_sync_deadline(struct srd_conn *conn)
 {
-    bool soon = srd_source_is_soon(&conn->source); /* read first: what comes later is soon again */
+    /* Read before the rest: an acknowledgement that another thread owes meanwhile enters the list anew. */
+    bool soon = srd_source_is_soon(&conn->source);
 
     if (!srd_conn_is_streaming(conn)) {
         if (!srd_conn_in_phase(conn, SRD_CONN_CLOSED))

@@ -67,7 +67,7 @@ struct srd_conn {
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
     /* These belong to that list. */
-    bool idle_left;      /* it does not come back */
+    bool idle_left;      /* for ever: it has no stream any more */
     uint64_t idle_ms;    /* when it is looked at */
     uint64_t idle_mark;  /* what srd_stream_give_back compares with */
     unsigned idle_tries; /* failed tries in a row to give the share's memory back */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_state.c - when a connection's end is reported and when its socket is closed, in whatever order the facts about
- * it come. RFC 5044 and librdmacm's rdma_disconnect are the source of what a program sees: one DISCONNECTED, at the end
- * that asked for it once its peer has answered. That this end still sends what is left after the report is our reading.
+ * it come. rdma_disconnect(3) of librdmacm says that each end gets a DISCONNECTED. When it comes is our reading: at the
+ * end that asked for it once its peer has answered, at the other one before that has sent what is left.
  */
 #include "softrdma/connection/state.h"
 
