@@ -31,7 +31,7 @@ static const struct srd_turn turn_of_post = { 4 << 20, 64 };
 static __attribute__((noinline)) bool enter_behind(
     struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
-    if (!atomic_load(&conn->source.attended) || srd_in_background())
+    if (!srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENDED) || srd_in_background())
         return false;
     atomic_fetch_add(waiting, 1);
     lock_acquire(lock);
@@ -453,8 +453,8 @@ void srd_conn_left(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    if (atomic_load(&conn->source.attentive) &&
-        atomic_exchange(&conn->source.attentive, SRD_POLLED_NOT) && srd_conn_is_streaming(conn))
+    if (srd_watch_take(&conn->source.watch, SRD_WATCH_ATTENTIVE | SRD_WATCH_RECENT) &&
+        srd_conn_is_streaming(conn))
         look_for_octets(conn, 0);
 }
 

@@ -56,8 +56,7 @@ SRD_SERVE size_t srd_serve_octets(const struct iovec *iov, int count)
  */
 SRD_SERVE bool srd_serve_gives_way(struct srd_conn *conn, atomic_uint *waiting)
 {
-    return atomic_load(waiting) &&
-           atomic_load_explicit(&conn->source.attended, memory_order_relaxed) &&
+    return atomic_load(waiting) && srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENDED) &&
            srd_in_background();
 }
 

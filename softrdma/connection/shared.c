@@ -100,7 +100,7 @@ static void again(struct srd_conn *conn)
 /* A thread that polls has nothing to do: a read would find nothing, and nothing changes. */
 static bool is_quiet(struct srd_conn *conn)
 {
-    return atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) && !conn->tcp_end &&
+    return srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENTIVE) && !conn->tcp_end &&
            srd_share_is_quiet(conn->share) && srd_stream_has_heard(conn->qp);
 }
 
@@ -172,7 +172,7 @@ static unsigned hear(struct srd_conn *conn, bool *moved)
 
 static bool is_attentive(struct srd_conn *conn)
 {
-    return atomic_load(&conn->source.attentive);
+    return srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENTIVE);
 }
 
 bool srd_shared_may_rest(struct srd_conn *conn)
@@ -291,25 +291,17 @@ static bool ready(struct srd_conn *conn, uint32_t events)
 static void polled(struct srd_conn *conn)
 {
     atomic_store_explicit(&conn->source.looker, srd_source_here(), memory_order_relaxed);
-    if (atomic_load_explicit(&conn->source.attentive, memory_order_relaxed) == SRD_POLLED_SINCE ||
-        atomic_exchange(&conn->source.attentive, SRD_POLLED_SINCE))
-        return;
-    srd_source_soon(&conn->source);
+    if (srd_watch_attend(&conn->source.watch))
+        srd_source_soon(&conn->source);
 }
 
-/* One step towards SRD_POLLED_NOT; a poll, or the thread that leaves, comes before it or after it. */
 static bool expired(struct srd_conn *conn)
 {
-    _Atomic(enum srd_polled) *attentive = &conn->source.attentive;
-    enum srd_polled was = atomic_load(attentive);
+    unsigned was = srd_watch_expire(&conn->source.watch);
 
-    if (was == SRD_POLLED_NOT)
-        return false;
-    atomic_compare_exchange_strong(
-        attentive, &was, was == SRD_POLLED_SINCE ? SRD_POLLED_BEFORE : SRD_POLLED_NOT);
-    if (atomic_load(attentive))
+    if (was & SRD_WATCH_RECENT) /* it is attentive still */
         srd_source_soon(&conn->source);
-    return true;
+    return was & SRD_WATCH_ATTENTIVE;
 }
 
 static bool waits(struct srd_conn *conn)

@@ -65,19 +65,18 @@ static void start_timer_locked(uint64_t ms)
     reactor_deadline(&sources.timer, ns_of(ms));
 }
 
-static void set_soon_locked(struct srd_source *source, unsigned soon)
+static void count_soon_locked(unsigned more)
 {
-    atomic_exchange(&source->soon, soon); /* pairs with srd_source_is_soon */
     atomic_store_explicit(&sources.n_soon,
-        atomic_load_explicit(&sources.n_soon, memory_order_relaxed) + (soon ? 1u : -1u),
-        memory_order_relaxed);
+        atomic_load_explicit(&sources.n_soon, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
 static void take_out_locked(struct srd_source *source)
 {
     lock_assert_held(&sources.lock);
     list_del(&source->soon_node);
-    set_soon_locked(source, 0);
+    srd_watch_clear(&source->watch, SRD_WATCH_SOON); /* pairs with srd_source_is_soon */
+    count_soon_locked(-1u);
 }
 
 void srd_source_soon(struct srd_source *source)
@@ -89,7 +88,8 @@ void srd_source_soon(struct srd_source *source)
         srd_source_ref(source);
         source->soon_ms = ms;
         list_add_tail(&sources.soon, &source->soon_node);
-        set_soon_locked(source, 1);
+        srd_watch_set(&source->watch, SRD_WATCH_SOON);
+        count_soon_locked(1);
         if (ms < sources.timer_ms)
             start_timer_locked(ms);
     }
@@ -99,7 +99,7 @@ void srd_source_soon(struct srd_source *source)
 /* Has the reactor watch for what ops->interest returns now; for nothing while the source is paused. */
 static int update_locked(struct srd_source *source)
 {
-    bool paused = atomic_load_explicit(&source->paused, memory_order_relaxed);
+    bool paused = srd_watch_has(&source->watch, SRD_WATCH_PAUSED);
 
     lock_assert_held(&sources.lock);
     return reactor_update(&source->reactor, paused ? 0 : source->ops->interest(source));
@@ -119,23 +119,16 @@ void srd_source_update(struct srd_source *source)
             LOG_ERROR, LOG_SOFT, "epoll_ctl on a connection: %s; it may stall", strerror(-error));
 }
 
-bool srd_source_polls_since(struct srd_source *source)
-{
-    unsigned polls = atomic_load_explicit(&source->polls, memory_order_relaxed);
-
-    return atomic_exchange_explicit(&source->seen, polls, memory_order_relaxed) != polls;
-}
-
 static void pause_source(struct srd_source *source)
 {
-    atomic_store(&source->paused, true);
+    srd_watch_set(&source->watch, SRD_WATCH_PAUSED);
     srd_source_soon(source);
     srd_source_update(source);
 }
 
 static void resume(struct srd_source *source)
 {
-    if (atomic_load(&source->paused) && atomic_exchange(&source->paused, false))
+    if (srd_watch_take(&source->watch, SRD_WATCH_PAUSED))
         srd_source_update(source);
 }
 
@@ -143,19 +136,32 @@ void srd_source_leave(struct srd_source *source)
 {
     if (source->process != srd_generation)
         return;
-    srd_source_polls_since(source);
+    srd_watch_take(&source->watch, SRD_WATCH_POLLED);
     resume(source);
     if (source->ops->left)
         source->ops->left(source);
 }
 
+/* The background thread is in a source's function from here to leave_background. */
+static void enter_background(struct srd_source *source)
+{
+    in_background = true;
+    srd_watch_set(&source->watch, SRD_WATCH_ATTENDED);
+}
+
+static void leave_background(struct srd_source *source)
+{
+    in_background = false;
+    srd_watch_clear(&source->watch, SRD_WATCH_ATTENDED);
+}
+
 static void serve_expired(struct srd_source *source, bool background)
 {
     if (background)
-        atomic_store(&source->attended, in_background = true);
+        enter_background(source);
     source->ops->expired(source);
     if (background)
-        atomic_store(&source->attended, in_background = false);
+        leave_background(source);
 }
 
 static struct srd_source *take_due(uint64_t now_ms)
@@ -182,8 +188,8 @@ static void timer_expired(struct reactor_source *timer, enum reactor_how how)
     (void)timer;
     while ((source = take_due(now_ms))) {
         serve_expired(source, how == REACTOR_BACKGROUND);
-        if (atomic_load(&source->paused)) {
-            if (srd_source_polls_since(source))
+        if (srd_watch_has(&source->watch, SRD_WATCH_PAUSED)) {
+            if (srd_watch_take(&source->watch, SRD_WATCH_POLLED))
                 srd_source_soon(source);
             else
                 resume(source);
@@ -205,13 +211,14 @@ static bool is_idle(struct srd_source *source)
 
 static bool is_spent(struct srd_source *source)
 {
-    return source->ops->spent && source->ops->spent(source) && !atomic_load(&source->paused);
+    return source->ops->spent && source->ops->spent(source) &&
+           !srd_watch_has(&source->watch, SRD_WATCH_PAUSED);
 }
 
 /* Whether the calling thread made it attentive, and no other thread has polled it since. */
 static bool is_watched_here(struct srd_source *source)
 {
-    return atomic_load(&source->attentive) &&
+    return srd_watch_has(&source->watch, SRD_WATCH_ATTENTIVE) &&
            atomic_load_explicit(&source->looker, memory_order_relaxed) == srd_source_here();
 }
 
@@ -256,7 +263,7 @@ static bool run_soon(bool end)
             srd_source_leave(source);
         if (!end || !is_spent(source)) /* asked again, now that the source is out of the list */
             serve_expired(source, false);
-        if (atomic_load(&source->paused))
+        if (srd_watch_has(&source->watch, SRD_WATCH_PAUSED))
             srd_source_soon(source);
         srd_source_unref(source);
     }
@@ -332,10 +339,10 @@ static bool serve_ready(struct srd_source *source, uint32_t events, bool backgro
     bool served;
 
     if (background)
-        atomic_store(&polled_for(source)->attended, in_background = true);
+        enter_background(polled_for(source));
     served = source->ops->ready(source, events, background);
     if (background)
-        atomic_store(&polled_for(source)->attended, in_background = false);
+        leave_background(polled_for(source));
     return served;
 }
 
@@ -375,13 +382,14 @@ static void on_ready(struct reactor_source *reactor, uint32_t events, enum react
     bool background = how == REACTOR_BACKGROUND, alone;
 
     if (how == REACTOR_LOOKING) {
-        atomic_store_explicit(&source->looked_at, true, memory_order_relaxed);
+        if (!srd_watch_has(&source->watch, SRD_WATCH_FOUND))
+            srd_watch_set(&source->watch, SRD_WATCH_FOUND);
         note_found(source);
         source->ops->ready(source, events, false);
         return;
     }
-    alone = !srd_source_polls_since(source) ||
-            atomic_exchange_explicit(&source->looked_at, false, memory_order_relaxed);
+    alone = !srd_watch_take(&source->watch, SRD_WATCH_POLLED) ||
+            srd_watch_take(&source->watch, SRD_WATCH_FOUND);
     if (background && !alone)
         pause_source(source);
     else if (!serve_ready(source, events, background) && (background || !alone))
@@ -397,7 +405,7 @@ static void on_expired(struct reactor_source *reactor, enum reactor_how how)
     if (atomic_load_explicit(&source->deadline_ms, memory_order_relaxed) <= clock_now_ms())
         atomic_store_explicit(&source->deadline_ms, UINT64_MAX, memory_order_relaxed);
     lock_release(&sources.lock);
-    atomic_fetch_or(&source->soon, 0); /* pairs with srd_source_is_soon, though nothing changes */
+    srd_watch_touch(&source->watch); /* pairs with srd_source_is_soon, though nothing changes */
     serve_expired(source, how == REACTOR_BACKGROUND);
 }
 

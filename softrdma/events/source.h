@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source.h - a connection's or listener's socket as a source of the reactor (reactor/reactor.h), with softrdma's
- * additions: polls that bypass the reactor, and deadlines that are set often and seldom needed.
+ * additions: polls that bypass the reactor, and deadlines that are set often and seldom needed. Who watches it (paused,
+ * attentive, attended, soon) says one word: watch.h.
  *
- *   paused     the epoll set does not watch the source, since the reactor would find it ready over and over: another
- *              thread polls it directly, or is serving it. It is checked again every SRD_SOON_MS
- *   soon       the source stands in one list, whose sources are served within SRD_SOON_MS: it owes an acknowledgement,
- *              is paused, or is attentive
- *   idle       a source that is soon owes nothing any more, since its acknowledgement went out with data
- *   spent      it is idle, and no sleeping thread need wake for it, so it may leave the list
- *   attentive  (shared memory) a thread polls the source, so the peer rings no bell, and the reactor sees nothing
- *   attended   the background thread serves the source
- *   left       the thread that polled the source stops (srd_source_leave): the reactor serves it at once
- *   apart      the peer runs on another processor than the calling thread
+ *   soon   the source owes an acknowledgement, is paused, or is attentive
+ *   idle   a source that is soon owes nothing any more, since its acknowledgement went out with data
+ *   spent  it is idle, and no sleeping thread need wake for it, so it may leave the list
+ *   left   the thread that polled the source stops (srd_source_leave): the reactor serves it at once
+ *   apart  the peer runs on another processor than the calling thread
  */
 #ifndef SOFTRDMA_EVENTS_SOURCE_H
 #define SOFTRDMA_EVENTS_SOURCE_H
 
 #include "reactor/reactor.h"
+#include "softrdma/events/watch.h"
 #include "util/list.h"
 
 #include <pthread.h>
@@ -66,9 +63,6 @@ struct srd_source_ops {
     void (*free)(struct srd_source *source); /* the last reference was dropped */
 };
 
-/* Whether a thread polls a source. A poll sets the last of these; each expiry goes one step back. */
-enum srd_polled { SRD_POLLED_NOT, SRD_POLLED_BEFORE, SRD_POLLED_SINCE };
-
 struct srd_source {
     struct reactor_source reactor; /* must be first */
     const struct srd_source_ops *ops;
@@ -77,16 +71,9 @@ struct srd_source {
     int fd;           /* -1: closed */
     unsigned process; /* srd_generation of the process that made it */
     bool added;
-    atomic_uint polls; /* number of polls of this source alone */
-    atomic_uint seen; /* value of polls when the reactor looked last, or a thread left the source */
-    /* a thread that polls has found it in the set since then (reactor_poll), and needs it there */
-    atomic_bool looked_at;
-    atomic_bool paused;
-    _Atomic(enum srd_polled) attentive; /* ops->left sets it to SRD_POLLED_NOT */
-    _Atomic(const void *) looker;       /* srd_source_here of the thread that made it attentive */
-    atomic_bool attended;
+    srd_watch watch;              /* SRD_WATCH_*; ops->left ends that it is attentive */
+    _Atomic(const void *) looker; /* srd_source_here of the thread that made it attentive */
     _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; source.c's lock guards writes */
-    atomic_uint soon;             /* 1: the source is soon; source.c's lock guards changes */
     uint64_t soon_ms;             /* when it has to be served, while it is soon */
     struct list_node soon_node;
     /* the completion queues that poll it, each sets and reads its own; NULL: none */
@@ -122,22 +109,17 @@ static inline const void *srd_source_here(void)
     return (const void *)pthread_self();
 }
 
-/* Counts a poll: a thread of the program looks at this source alone. */
+/* A thread of the program looks at this source alone. */
 static inline void srd_source_polled(struct srd_source *source)
 {
-    atomic_store_explicit(&source->polls,
-        atomic_load_explicit(&source->polls, memory_order_relaxed) + 1, memory_order_relaxed);
+    if (!srd_watch_has(&source->watch, SRD_WATCH_POLLED))
+        srd_watch_set(&source->watch, SRD_WATCH_POLLED);
 }
 /* Whether it was polled since the reactor found it ready, or since it was left; or is paused, or attentive. */
 static inline bool srd_source_was_polled(struct srd_source *source)
 {
-    return atomic_load_explicit(&source->polls, memory_order_relaxed) !=
-               atomic_load_explicit(&source->seen, memory_order_relaxed) ||
-           atomic_load_explicit(&source->paused, memory_order_relaxed) ||
-           atomic_load_explicit(&source->attentive, memory_order_relaxed);
+    return srd_watch_has(&source->watch, SRD_WATCH_POLLED | SRD_WATCH_PAUSED | SRD_WATCH_ATTENTIVE);
 }
-/* Whether it was polled since this was called last, since the reactor found it ready, or since it was left. */
-bool srd_source_polls_since(struct srd_source *source);
 /* The thread that polled the source stops polling: from now on the reactor serves it at once. */
 void srd_source_leave(struct srd_source *source);
 
@@ -172,7 +154,7 @@ enum {
 static inline bool srd_source_is_soon(struct srd_source *source)
 {
     /* It is an update, so that it comes before the update of the thread that serves the source, or after it. */
-    return atomic_fetch_or(&source->soon, 0);
+    return srd_watch_touch(&source->watch) & SRD_WATCH_SOON;
 }
 void srd_source_soon(struct srd_source *source);
 void srd_source_set_due(struct srd_source *source, uint64_t deadline_ms);

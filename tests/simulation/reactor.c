@@ -275,10 +275,10 @@ static bool run_late(int host, bool background)
         late[i--] = late[--n_late];
         if (source->fd >= 0) {
             if (background)
-                atomic_store(&source->attended, true);
+                srd_watch_set(&source->watch, SRD_WATCH_ATTENDED);
             real_ops(source)->expired(source);
             if (background)
-                atomic_store(&source->attended, false);
+                srd_watch_clear(&source->watch, SRD_WATCH_ATTENDED);
         }
         srd_source_unref(source);
         any = true;

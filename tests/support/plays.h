@@ -90,10 +90,12 @@ static int play_wake(void)
 
 /* A load alone only prepares the operation behind it. */
 #undef atomic_compare_exchange_strong_explicit
+#undef atomic_compare_exchange_weak_explicit
 #undef atomic_exchange_explicit
 #undef atomic_fetch_add_explicit
 #undef atomic_fetch_sub_explicit
 #undef atomic_fetch_or_explicit
+#undef atomic_fetch_and_explicit
 static bool exchange_if(_Atomic uint32_t *word, uint32_t *expected, uint32_t value)
 {
     bool is = (step(), *word == *expected);
@@ -105,6 +107,7 @@ static bool exchange_if(_Atomic uint32_t *word, uint32_t *expected, uint32_t val
     return is;
 }
 #define atomic_compare_exchange_strong_explicit(p, e, v, yes, no) exchange_if(p, e, v)
+#define atomic_compare_exchange_weak_explicit(p, e, v, yes, no)   exchange_if(p, e, v)
 #define exchange_(p, v)                                                                            \
     __extension__({                                                                                \
         step();                                                                                    \
@@ -116,6 +119,7 @@ static bool exchange_if(_Atomic uint32_t *word, uint32_t *expected, uint32_t val
 #define atomic_fetch_add_explicit(p, v, order) exchange_(p, old_ + (v))
 #define atomic_fetch_sub_explicit(p, v, order) exchange_(p, old_ - (v))
 #define atomic_fetch_or_explicit(p, v, order)  exchange_(p, old_ | (v))
+#define atomic_fetch_and_explicit(p, v, order) exchange_(p, old_ &(v))
 #define futex_wait(word, value, timeout)       play_wait(word, value)
 #define futex_wake(word, number)               play_wake()
 #define processor_pause()                      ((void)0)

@@ -39,7 +39,7 @@ static bool counted_expired(struct srd_conn *conn)
 {
     bool unread = atomic_load(&conn->share->in->head) != atomic_load(&conn->share->in->tail);
 
-    if (atomic_load(&conn->source.attentive) && unread)
+    if (srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENTIVE) && unread)
         atomic_fetch_add(&late, 1);
     return srd_transport_shared.expired(conn);
 }
@@ -235,7 +235,7 @@ static void look_in_vain(int times)
 
 static bool expects_polls(void)
 {
-    return atomic_load(&passive()->source.attentive);
+    return srd_watch_has(&passive()->source.watch, SRD_WATCH_ATTENTIVE);
 }
 
 /* Polls until it is expected to; the timer ends that where this thread has lost its processor. */

@@ -284,11 +284,11 @@ static void a_thread_that_arms_a_queue_polls_no_longer(void **state)
     struct ibv_wc wc;
 
     (void)state;
-    while (!atomic_load(&conn->source.attentive) && test_now_ms() < end_ms)
+    while (!srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENTIVE) && test_now_ms() < end_ms)
         assert_int_equal(ibv_poll_cq(pair.passive.cq, 1, &wc), 0);
-    srd_source_polls_since(&conn->source);
+    srd_watch_clear(&conn->source.watch, SRD_WATCH_POLLED);
     assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
-    assert_false(atomic_load(&conn->source.attentive));
+    assert_false(srd_watch_has(&conn->source.watch, SRD_WATCH_ATTENTIVE));
     srd_conn_unref(conn);
 }
 
@@ -478,7 +478,7 @@ static void nobody_rests_beside_an_acknowledgement(void **state)
     end_recv(&pair.passive, 1, 0, 64);
     end_stop_receiving(&pair.active);
     send_beside(&sends);
-    atomic_store(&active->source.attentive, SRD_POLLED_NOT);
+    srd_watch_clear(&active->source.watch, SRD_WATCH_ATTENTIVE | SRD_WATCH_RECENT);
     assert_false(srd_shared_may_rest(active));
     end_let_receive(&pair.active);
     test_poll(pair.active.cq, 1, &wc);
@@ -501,7 +501,7 @@ static void an_ended_stream_rests_beside_an_acknowledgement(void **state)
     end_stop_receiving(&pair.active);
     send_beside(&sends);
     actions = srd_stream_fail(active->qp, &end, clock_now_ms());
-    atomic_store(&active->source.attentive, SRD_POLLED_NOT);
+    srd_watch_clear(&active->source.watch, SRD_WATCH_ATTENTIVE | SRD_WATCH_RECENT);
     rests = srd_shared_may_rest(active);
     end_let_receive(&pair.active);
     assert_true(rests);

@@ -96,12 +96,13 @@ static void *hold_until_waited_for(void *argument)
 
     lock_acquire(holder->lock);
     do {
-        atomic_store(&holder->conn->source.attended, true); /* the real one comes and goes */
+        srd_watch_set(
+            &holder->conn->source.watch, SRD_WATCH_ATTENDED); /* the real one comes and goes */
         atomic_store(&holder->holds, true);
         sched_yield();
     } while (!atomic_load(holder->waiting) && test_now_ms() < end_ms);
     atomic_store(&holder->waited_for, atomic_load(holder->waiting));
-    atomic_store(&holder->conn->source.attended, false);
+    srd_watch_clear(&holder->conn->source.watch, SRD_WATCH_ATTENDED);
     lock_release(holder->lock);
     return NULL;
 }

@@ -251,7 +251,8 @@ static void what_is_spent_is_not_soon_in_a_sleep(void **state)
     assert_int_equal(next_ms(), 5001); /* as the first time */
     soon(1);
     soon(2);
-    atomic_store(&sources[1].paused, true); /* it is looked at again when its time has come */
+    srd_watch_set(
+        &sources[1].watch, SRD_WATCH_PAUSED); /* it is looked at again when its time has come */
     srd_end_soon();
     assert_false(srd_source_is_soon(&sources[0]));
     assert_true(srd_source_is_soon(&sources[1]));
@@ -264,7 +265,7 @@ static void what_is_spent_is_not_soon_in_a_sleep(void **state)
     assert_int_equal(expired_count, 1);
     assert_int_equal(order[0], 0);
     busy[0] = false;
-    atomic_store(&sources[1].paused, false);
+    srd_watch_clear(&sources[1].watch, SRD_WATCH_PAUSED);
 }
 
 /* However many of them there are. */
@@ -379,7 +380,7 @@ static bool pauses(int i, enum reactor_how how)
     sources[i].ops = &ready_ops;
     served = 0;
     sources[i].reactor.ops->ready(&sources[i].reactor, 1, how);
-    return atomic_load(&sources[i].paused);
+    return srd_watch_has(&sources[i].watch, SRD_WATCH_PAUSED);
 }
 
 /* One that is polled all the time is looked at once a millisecond, and no more. */
@@ -393,15 +394,15 @@ static void what_is_polled_stays_paused(void **state)
     for (stopped_ms = 5001; stopped_ms < 5010; stopped_ms++) {
         srd_source_polled(&sources[0]);
         reactor_look();
-        assert_true(atomic_load(&sources[0].paused));
+        assert_true(srd_watch_has(&sources[0].watch, SRD_WATCH_PAUSED));
         srd_run_soon(); /* it is idle, or served: still paused */
-        assert_true(atomic_load(&sources[0].paused));
+        assert_true(srd_watch_has(&sources[0].watch, SRD_WATCH_PAUSED));
     }
     stopped_ms++;
     reactor_look();
     stopped_ms++;
     reactor_look();
-    assert_false(atomic_load(&sources[0].paused));
+    assert_false(srd_watch_has(&sources[0].watch, SRD_WATCH_PAUSED));
 }
 
 /* A thread that waits may be the one that polled: it is another when that has taken what was there. */
@@ -444,7 +445,7 @@ static void what_is_left_is_not_paused(void **state)
     srd_source_polled(&sources[0]);
     assert_true(pauses(0, REACTOR_BACKGROUND));
     srd_source_leave(&sources[0]);
-    assert_false(atomic_load(&sources[0].paused));
+    assert_false(srd_watch_has(&sources[0].watch, SRD_WATCH_PAUSED));
 }
 
 int main(void)
