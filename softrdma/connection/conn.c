@@ -10,7 +10,7 @@
 
 #include "softrdma/connection/internal.h"
 #include "softrdma/connection/transport.h"
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "softrdma/events/patience.h"
 #include "softrdma/queues/qp.h"
 #include "util/clock.h"

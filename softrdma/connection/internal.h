@@ -4,7 +4,7 @@
 #define SOFTRDMA_CONNECTION_INTERNAL_H
 
 #include "softrdma/connection/conn.h"
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 /* Returns false in the child of a fork, whatever the phase: the socket is the parent's. */
 static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)

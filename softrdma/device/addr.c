@@ -2,7 +2,7 @@
 /* addr.c - see addr.h. */
 #include "softrdma/device/addr.h"
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

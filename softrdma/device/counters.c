@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* counters.c - reads the counters of queue pairs and listeners. */
 #include "softrdma/connection/conn.h"
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "softrdma/queues/qp.h"
 #include "util/lock_ask.h"
 #include "softrdma/softrdma.h"

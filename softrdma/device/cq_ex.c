@@ -8,7 +8,7 @@
  */
 #include "softrdma/queues/cq.h"
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef SOFTRDMA_DEVICE_DEVICE_H
 #define SOFTRDMA_DEVICE_DEVICE_H
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 /* Returns the device that owns a local address (port ignored); NULL: no softrdma device does. */
 struct srd_device *srd_device_by_addr(const struct sockaddr *addr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gid.c - returns a device's addresses as GIDs: one by one, and as the table of ibv_query_gid_table. */
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 #include "softrdma/device/addr.h"
 

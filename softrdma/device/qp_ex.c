@@ -8,7 +8,7 @@
  */
 #include "softrdma/queues/qp.h"
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 #include <errno.h>
 #include <stdlib.h>

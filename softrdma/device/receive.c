@@ -6,7 +6,7 @@
 #include "softrdma/queues/cq.h"
 
 #include "softrdma/connection/conn.h"
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "softrdma/memory/memory.h"
 #include "softrdma/queues/qp.h"
 #include "util/clock.h"

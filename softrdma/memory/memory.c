@@ -8,7 +8,7 @@
  */
 #include "softrdma/memory/memory.h"
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "util/log.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "softrdma/memory/table.h"
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "util/futex.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 #ifndef SOFTRDMA_MEMORY_STAG_H
 #define SOFTRDMA_MEMORY_STAG_H
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "softrdma/queues/sq.h"
 #include "util/list.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* async.c - asynchronous events of a context: queue pair, CQ and SRQ events. */
 #include "softrdma/queues/cq.h"
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "util/futex.h"
 #include "util/log.h"
 

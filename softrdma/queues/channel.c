@@ -2,7 +2,7 @@
 /* channel.c - completion channels. */
 #include "softrdma/queues/channel.h"
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 
 #include <errno.h>
 #include <stdlib.h>

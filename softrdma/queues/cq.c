@@ -9,7 +9,7 @@
 #include "softrdma/queues/cq.h"
 
 #include "softrdma/queues/channel.h"
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "softrdma/events/source.h"
 #include "softrdma/queues/hold.h"
 #include "util/log.h"

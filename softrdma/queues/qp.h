@@ -8,7 +8,7 @@
 #ifndef SOFTRDMA_QUEUES_QP_H
 #define SOFTRDMA_QUEUES_QP_H
 
-#include "softrdma/context.h"
+#include "softrdma/context/context.h"
 #include "softrdma/events/source.h"
 #include "softrdma/queues/counts.h"
 #include "softrdma/queues/rq.h"

@@ -154,7 +154,7 @@ static int first_that_differs(void)
     return at;
 }
 
-/* A forked child has objects that do not work (softrdma/context.h). */
+/* A forked child has objects that do not work (softrdma/context/context.h). */
 static void in_a_child(void **state)
 {
     pid_t child = fork();

@@ -6,8 +6,8 @@
  * fetching from an empty queue blocks is the O_NONBLOCK flag of the descriptor, the program's to set, as with
  * libibverbs. A thread that blocks moves the device meanwhile.
  */
-#ifndef SOFTRDMA_EVENTS_EVQ_H
-#define SOFTRDMA_EVENTS_EVQ_H
+#ifndef SOFTRDMA_CONTEXT_EVQ_H
+#define SOFTRDMA_CONTEXT_EVQ_H
 
 #include "softrdma/count.h"
 #include "reactor/reactor.h"

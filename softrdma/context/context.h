@@ -9,10 +9,10 @@
  * After fork the child has the parent's objects but none of its threads: generation says which process made a context;
  * calls on a parent's context fail with EIO. The child may open the device anew.
  */
-#ifndef SOFTRDMA_CONTEXT_H
-#define SOFTRDMA_CONTEXT_H
+#ifndef SOFTRDMA_CONTEXT_CONTEXT_H
+#define SOFTRDMA_CONTEXT_CONTEXT_H
 
-#include "softrdma/events/evq.h"
+#include "softrdma/context/evq.h"
 #include "softrdma/limits.h"
 #include "softrdma/process.h"
 #include "softrdma/softrdma.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evq.c - see evq.h. */
-#include "softrdma/events/evq.h"
+#include "softrdma/context/evq.h"
 
 #include "reactor/reactor.h"
 #include "softrdma/process.h"
