@@ -5,7 +5,7 @@
  * The C and C++ libraries use the plain words as names of parameters. This header reads the C library's headers that
  * use them first, and the C++ library's without the words (words_push.inc). -DNDSPI_NO_SAL1 leaves the words out.
  * __reserved is not here: it is a member name in kernel headers. No header of ours relies on this one; <windows.h>,
- * <sal.h> and <ndspi.h> bring it.
+ * <sal.h> and <ndspi.h> bring it, and for drivers <wdm.h>.
  */
 #if !defined(WINCOMPAT_SAL1_H) && !defined(NDSPI_NO_SAL1)
 #define WINCOMPAT_SAL1_H

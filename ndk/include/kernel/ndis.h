@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
 /* ndis.h - under the name that drivers include: what ndkwdm.h has of it. */
-#include <ndkwdm.h>
+#include <wdm.h>

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
 /* ntddk.h - under the name that drivers include: the kernel primitives, as far as ndkwdm.h has them. */
-#include <ndkwdm.h>
+#include <wdm.h>
