@@ -36,6 +36,7 @@ static NTSTATUS status_of(int error)
     case EROFS:
     case EBADF: return STATUS_ACCESS_DENIED;
     case EISDIR: return STATUS_FILE_IS_A_DIRECTORY;
+    case ENXIO: return STATUS_NOT_SUPPORTED; /* a FIFO or a socket: there are no places in it */
     case ENAMETOOLONG: return STATUS_OBJECT_NAME_INVALID;
     case ENOSPC:
     case EDQUOT: return STATUS_DISK_FULL;
@@ -95,6 +96,27 @@ static int open_path(const char *path, int flags, ULONG disposition, ULONG_PTR *
     return fd;
 }
 
+/* open_path, which waits for nobody and takes files that have places alone. */
+static int open_file(const char *path, int flags, ULONG disposition, ULONG_PTR *information)
+{
+    int fd = open_path(path, flags | O_NONBLOCK, disposition, information), error = 0;
+    struct stat stat_of;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &stat_of) || fcntl(fd, F_SETFL, flags))
+        error = errno;
+    else if (S_ISDIR(stat_of.st_mode))
+        error = EISDIR;
+    else if (S_ISFIFO(stat_of.st_mode))
+        error = ENXIO;
+    if (!error)
+        return fd;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
 NTSTATUS ndk_file_open(PHANDLE file, const char *path, ULONG access, ULONG disposition,
     ULONG options, ULONG_PTR *information)
 {
@@ -105,7 +127,6 @@ NTSTATUS ndk_file_open(PHANDLE file, const char *path, ULONG access, ULONG dispo
         .appends = !(access & (FILE_WRITE_DATA | GENERIC_WRITE | GENERIC_ALL)) };
     int flags = O_CLOEXEC | O_NOCTTY | (options & FILE_WRITE_THROUGH ? O_SYNC : 0);
     struct file *made;
-    struct stat stat_of;
 
     if (disposition > FILE_OVERWRITE_IF)
         return STATUS_INVALID_PARAMETER;
@@ -115,12 +136,9 @@ NTSTATUS ndk_file_open(PHANDLE file, const char *path, ULONG access, ULONG dispo
         return STATUS_INSUFFICIENT_RESOURCES;
     *made = wanted;
     flags |= !wanted.writes ? O_RDONLY : wanted.reads ? O_RDWR : O_WRONLY;
-    made->fd = open_path(path, flags, disposition, information);
-    if (made->fd >= 0 && !fstat(made->fd, &stat_of) && S_ISDIR(stat_of.st_mode)) {
-        close(made->fd);
-        made->fd = -1;
-        errno = EISDIR;
-    }
+    if (wanted.writes && wanted.appends)
+        flags |= O_APPEND;
+    made->fd = open_file(path, flags, disposition, information);
     if (made->fd < 0) {
         NTSTATUS status = status_of_path(errno, path);
 
@@ -140,7 +158,10 @@ struct request {
     bool writes;
 };
 
-/* Returns how many bytes were moved, or the negative errno of an error before the first. */
+/*
+ * Returns how many bytes were moved, or the negative errno of an error before the first. Where the file appends the
+ * system finds its end, whatever `at` is, so that no other handle's bytes are written over.
+ */
 static ssize_t move_all(int fd, const struct request *request, off_t at)
 {
     size_t done = 0;
@@ -168,11 +189,15 @@ static NTSTATUS move_locked(
     off_t from = at == AT_POSITION ? file->position : (off_t)at;
     ssize_t count;
 
-    if (request->writes && (file->appends || at == AT_END) &&
+    if (request->writes && !file->appends && at == AT_END &&
         (from = lseek(file->fd, 0, SEEK_END)) < 0)
         return status_of(errno);
+    if (request->writes && file->appends)
+        from = 0;
     if ((count = move_all(file->fd, request, from)) < 0)
         return status_of((int)-count);
+    if (request->writes && file->appends)
+        from = lseek(file->fd, 0, SEEK_END) - count;
     file->position = from + count;
     *moved = (ULONG_PTR)count;
     return count || !request->length ? STATUS_SUCCESS

@@ -72,7 +72,7 @@ typedef VOID (*PIO_APC_ROUTINE)(PVOID ApcContext, PIO_STATUS_BLOCK IoStatusBlock
  * Passive. Opens a file.
  * file         out: for ZwClose
  * access       in: FILE_READ_DATA, GENERIC_READ, ...; FILE_APPEND_DATA without FILE_WRITE_DATA: each write goes to the
- *              end
+ *              end that the file has then
  * attributes   in: its name; no RootDirectory
  * result       out: Status, and which of FILE_OPENED, ... in Information
  * size, file_attributes, share, ea, ea_length  in: not used
@@ -82,9 +82,9 @@ typedef VOID (*PIO_APC_ROUTINE)(PVOID ApcContext, PIO_STATUS_BLOCK IoStatusBlock
  * Returns STATUS_SUCCESS; STATUS_OBJECT_NAME_NOT_FOUND: there is none; STATUS_OBJECT_PATH_NOT_FOUND: there is no such
  * folder; STATUS_OBJECT_NAME_COLLISION: there is one; STATUS_ACCESS_DENIED; STATUS_FILE_IS_A_DIRECTORY;
  * STATUS_OBJECT_NAME_INVALID: longer than a path can be; STATUS_OBJECT_PATH_SYNTAX_BAD: the name has no such beginning;
- * STATUS_INVALID_HANDLE: a RootDirectory; STATUS_NOT_SUPPORTED: FILE_DIRECTORY_FILE; STATUS_INVALID_PARAMETER: no name,
- * another disposition; STATUS_DISK_FULL; STATUS_INSUFFICIENT_RESOURCES; STATUS_UNSUCCESSFUL: another error of the
- * system.
+ * STATUS_INVALID_HANDLE: a RootDirectory; STATUS_NOT_SUPPORTED: FILE_DIRECTORY_FILE, a FIFO or a socket;
+ * STATUS_INVALID_PARAMETER: no name, another disposition; STATUS_DISK_FULL; STATUS_INSUFFICIENT_RESOURCES;
+ * STATUS_UNSUCCESSFUL: another error of the system.
  */
 NTSTATUS ZwCreateFile(PHANDLE file, ULONG access, POBJECT_ATTRIBUTES attributes,
     PIO_STATUS_BLOCK result, PLARGE_INTEGER size, ULONG file_attributes, ULONG share,

@@ -9,7 +9,9 @@
 
 #include <ndkwdm.h>
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,17 +23,23 @@
 static IO_STATUS_BLOCK result;
 static HANDLE file;
 
-static NTSTATUS make(PCWSTR path, ULONG access, ULONG disposition, ULONG options)
+static NTSTATUS make_one(HANDLE *made, PIO_STATUS_BLOCK said, PCWSTR path, ULONG access,
+    ULONG disposition, ULONG options)
 {
     UNICODE_STRING name;
     OBJECT_ATTRIBUTES attributes;
-    NTSTATUS status;
 
     RtlInitUnicodeString(&name, path);
     InitializeObjectAttributes(
         &attributes, &name, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, NULL, NULL);
-    status = ZwCreateFile(&file, access | SYNCHRONIZE, &attributes, &result, NULL,
-        FILE_ATTRIBUTE_NORMAL, FILE_SHARE_READ | FILE_SHARE_WRITE, disposition, options, NULL, 0);
+    return ZwCreateFile(made, access | SYNCHRONIZE, &attributes, said, NULL, FILE_ATTRIBUTE_NORMAL,
+        FILE_SHARE_READ | FILE_SHARE_WRITE, disposition, options, NULL, 0);
+}
+
+static NTSTATUS make(PCWSTR path, ULONG access, ULONG disposition, ULONG options)
+{
+    NTSTATUS status = make_one(&file, &result, path, access, disposition, options);
+
     assert_int_equal(result.Status, status);
     return status;
 }
@@ -141,6 +149,63 @@ static void text_is_appended(void **state)
     assert_int_equal(ZwClose(file), OK);
 }
 
+enum { LINES = 2000, LINE = 8 };
+
+static void *appends(void *letter)
+{
+    char line[LINE + 1] = "       \n";
+    IO_STATUS_BLOCK said;
+    HANDLE log;
+
+    memset(line, *(char *)letter, LINE - 1);
+    if (make_one(&log, &said, LOG, FILE_APPEND_DATA, FILE_OPEN, SYNC) != OK)
+        return NULL;
+    for (int i = 0; i < LINES; i++)
+        if (ZwWriteFile(log, NULL, NULL, NULL, &said, line, LINE, NULL, NULL) != OK)
+            break;
+    ZwClose(log);
+    return NULL;
+}
+
+/* Each write goes to the end that the file has then, whoever else writes. */
+static void nothing_that_was_appended_is_lost(void **state)
+{
+    char letters[] = "ab", line[LINE + 1];
+    unsigned found[2] = { 0 };
+    pthread_t threads[2];
+    FILE *log;
+
+    (void)state;
+    assert_int_equal(make(LOG, GENERIC_WRITE, FILE_OVERWRITE_IF, SYNC), OK);
+    assert_int_equal(ZwClose(file), OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, appends, &letters[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_non_null(log = fopen("C:/driver.log", "r"));
+    while (fread(line, 1, LINE, log) == LINE) {
+        assert_true(line[0] == 'a' || line[0] == 'b');
+        for (int i = 1; i < LINE - 1; i++)
+            assert_int_equal(line[i], line[0]);
+        found[line[0] - 'a']++;
+    }
+    fclose(log);
+    assert_int_equal(found[0], LINES);
+    assert_int_equal(found[1], LINES);
+}
+
+/* Our reading: Windows has none in its folders. Nobody waits for the other end of it. */
+static void a_fifo_is_refused_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("C:/fifo", 0600), 0);
+    assert_int_equal(make(L"\\??\\C:\\fifo", GENERIC_READ, FILE_OPEN, SYNC),
+        (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
+    assert_int_equal(make(L"\\??\\C:\\fifo", GENERIC_WRITE, FILE_OPEN_IF, SYNC),
+        (NTSTATUS)SPEC_STATUS_NOT_SUPPORTED);
+    assert_int_equal(unlink("C:/fifo"), 0);
+}
+
 static void requests_go_on_where_the_last_ended(void **state)
 {
     FILE_POSITION_INFORMATION position;
@@ -191,6 +256,8 @@ int main(void)
         cmocka_unit_test(dispositions_say_what_became_of_it),
         cmocka_unit_test(names_are_paths),
         cmocka_unit_test(text_is_appended),
+        cmocka_unit_test(nothing_that_was_appended_is_lost),
+        cmocka_unit_test(a_fifo_is_refused_at_once),
         cmocka_unit_test(requests_go_on_where_the_last_ended),
         cmocka_unit_test(other_handles_need_an_offset),
     };
