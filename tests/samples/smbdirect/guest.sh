@@ -23,6 +23,39 @@ in_soft() {
     exec ip netns exec soft "$@"
 }
 
+# captured COMMAND...: does it, and has what passes between softrdma and siw meanwhile in $scratch/capture.
+captured() {
+    local recorder status=0
+    dumpcap -q -i w0 -f "tcp port 5445 or udp port 9" -w "$scratch/capture" 2> "$scratch/dumpcap.log" &
+    recorder=$!
+    until grep -q '^File:' "$scratch/dumpcap.log"; do pause; done
+    "$@" || status=$?
+    echo end-of-the-capture > /dev/udp/10.0.2.2/9
+    until grep -q end-of-the-capture "$scratch/capture"; do pause; done
+    kill -INT $recorder
+    wait $recorder
+    return $status
+}
+# fields FIELD: a line for each time the field is in the capture. Without the first option tshark has another protocol
+# on port 5445.
+fields() {
+    tshark -2 -r "$scratch/capture" -o tcp.try_heuristic_first:TRUE -o tcp.desegment_tcp_streams:TRUE -T fields \
+        -e "$1" 2> "$scratch/tshark.log" | tr ',' '\n' | grep .
+}
+# opcodes WRITES READS INVALIDATIONS: whether the capture has at least so many RDMA Writes, RDMA Read Requests, and
+# Sends with Invalidate, with Solicited Event or without (RFC 5040, 4.3).
+opcodes() {
+    local opcode
+    local -a count=()
+    fields iwarp_rdma.opcode > "$scratch/opcodes"
+    for opcode in 0 1 4 6; do
+        count[opcode]=$(grep -cE "^0x0?$opcode\$" "$scratch/opcodes")
+    done
+    [ "${count[0]}" -ge "$1" ] && [ "${count[1]}" -ge "$2" ] && [ $((count[4] + count[6])) -ge "$3" ] && return
+    echo "Writes ${count[0]}, Reads ${count[1]}, Sends with Invalidate ${count[4]} and ${count[6]}"
+    return 1
+}
+
 input() { [ -e "$scratch/$1" ] || head -c "$2" /dev/urandom > "$scratch/$1"; }
 
 # run END SCENARIO...: the functions scenario_*, from that end, each after "begin".

@@ -120,10 +120,60 @@ scenario_user() {
 scenario_refused() {
     serve -a "$scratch/ann" && ! attach "$guest" 2> /dev/null && ! attach "${user}x" 2> /dev/null && stop
 }
+# begun COMMAND...: writing, in the background, of which the server has a part.
+begun() {
+    dd if=/dev/zero "of=$there/half" bs=1M count=200 conv=fsync 2> "$scratch/dd.log" &
+    writer=$!
+    until [ -s "$store/half" ]; do
+        kill -0 $writer 2> /dev/null || { echo "nothing was written: $(cat "$scratch/dd.log")"; return 1; }
+        pause
+    done
+}
+# The server is killed while the client writes; the next one serves the same mount, whose client comes back by itself.
+scenario_server_killed() {
+    local deadline
+    serve && attach "$guest" && begun || return 1
+    kill -KILL $server
+    wait $server
+    serve || return 1
+    deadline=$((SECONDS + 300))
+    while kill -0 $writer 2> /dev/null; do
+        [ $SECONDS -lt $deadline ] || { echo "the writer waits still"; return 1; }
+        pause
+    done
+    wait $writer || echo "the writer: status $?: $(cat "$scratch/dd.log")" # what it was told is the client's
+    rm -f "$there/half"
+    writing 3000001 || { cat "$scratch/server.log"; return 1; }
+    detach && stop
+}
+# The program that writes is killed, and with it what the client waits for; the next one is served.
+scenario_writer_killed() {
+    local i
+    serve && attach "$guest" || return 1
+    for i in 1 2 3; do
+        begun || return 1
+        kill -KILL $writer
+        wait $writer
+        rm "$there/half" && writing 3000001 && rm "$there/f3000001" || { cat "$scratch/server.log"; return 1; }
+    done
+    detach && stop
+}
+# What passes between siw, whose end is the client's, and softrdma: the server's Reads, Writes, and answers that take
+# the client's access back; the requests in them, decoded.
+scenario_wire() {
+    local command
+    serve && captured mounted "$guest" writing 3000001 && stop && opcodes 1 1 2 || return 1
+    fields smb2.cmd | sort -n | uniq -c > "$scratch/commands"
+    for command in 0 1 3 5 6 8 9 4 2; do # [MS-SMB2] 2.2.1: each is asked for and answered
+        grep -qE " $command\$" "$scratch/commands" || { cat "$scratch/commands"; return 1; }
+    done
+    ! fields _ws.malformed || { echo "malformed"; return 1; }
+}
 
-all=(listing changes large dialects user refused)
+all=(listing changes large dialects user refused server_killed writer_killed)
 [ $# = 0 ] || all=("$@")
 run "$kind" "${all[@]}"
+[ "$kind" != siw ] || [ $# != 0 ] || run "$kind" wire
 begin
 umount -l "$store"
 report
