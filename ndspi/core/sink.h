@@ -2,7 +2,7 @@
 /*
  * sink.h - where a finished overlapped request is reported.
  *
- * The core knows OVERLAPPED only as something to hand to its sink. Natively the sink is winobj (sink_winobj.c); a
+ * The core knows OVERLAPPED only as something to hand to its sink. Natively the sink is winobj (dll/sink_winobj.c); a
  * provider living under Wine brings another one with Wine's own objects.
  *
  * A sink file is the object behind the HANDLE that a client made with CreateOverlappedFile (or got from GetFileHandle);

@@ -19,7 +19,6 @@ plant()
 # the lowest first
 low:
 middle: low
-middle/own.c: low
 
 high: middle
     + low
@@ -41,7 +40,6 @@ static inline int inline_middle(void)
 #define MACRO_MIDDLE() (inline_middle() + low())
 TEXT
     printf '#include "middle/middle.h"\nint middle(void)\n{\n    return low();\n}\n' > middle/middle.c
-    printf '#include "low/low.h"\nint own(void);\nint own(void)\n{\n    return low();\n}\n' > middle/own.c
     printf '#include "middle/middle.h"\nint high(void)\n{\n    return middle() + MACRO_MIDDLE();\n}\n' > high/high.c
     printf '#include "middle/middle.h"\nint part(void);\nint part(void)\n{\n    return high() + inline_middle();\n}\n' \
         > high/part/part.c
@@ -54,7 +52,7 @@ build()
 {
     local source
     objects=()
-    for source in low/low.c middle/middle.c middle/own.c high/high.c high/part/part.c "$@"; do
+    for source in low/low.c middle/middle.c high/high.c high/part/part.c "$@"; do
         mkdir -p "build/${source%%/*}/CMakeFiles/library.dir/$(dirname "${source#*/}")"
         objects+=("$PWD/build/${source%%/*}/CMakeFiles/library.dir/./${source#*/}.o")
         "${CC:-cc}" -O2 -I. -c "$source" -o "${objects[-1]}"
@@ -121,8 +119,9 @@ expect "an inline function of a folder above" "middle/middle.c includes high/hig
     "middle/middle.c uses inline_high of high"
 
 plant
-sed -i 's/middle() + /middle() + own() + /; 1i int own(void);' high/high.c
-expect "a file with a row of its own, called without leave" "" "high/high.c calls own of middle/own.c"
+echo 'middle/middle.c: low' >> folders
+expect "a row of a single file" "folders: there is no folder middle/middle.c" \
+    "folders: there is no folder middle/middle.c"
 
 plant
 mkdir other
@@ -132,7 +131,7 @@ expect "an unknown folder" 'other/other.c: other has no row in folders' \
 
 plant
 echo 'other: low' >> folders
-expect "a row without a folder" "folders: other does not exist" "folders: other does not exist"
+expect "a row without a folder" "folders: there is no folder other" "folders: there is no folder other"
 
 plant
 sed -i 's/^low:/low: middle/' folders

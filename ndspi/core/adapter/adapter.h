@@ -20,7 +20,7 @@
 #include "ndspi/core/dialect.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/sink.h"
-#include "ndspi/verbs/port.h"
+#include "ndspi/core/device/port.h"
 
 #include "reactor/reactor.h"
 #include "util/list.h"

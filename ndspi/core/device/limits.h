@@ -9,7 +9,7 @@
 #define NDSPI_CORE_DEVICE_LIMITS_H
 
 #include "ndspi/core/base.h"
-#include "ndspi/verbs/port.h"
+#include "ndspi/core/device/port.h"
 
 #include <stdint.h>
 

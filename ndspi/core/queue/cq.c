@@ -10,7 +10,7 @@
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
-#include "ndspi/verbs/depth.h"
+#include "ndspi/core/device/depth.h"
 
 #include "util/log.h"
 

@@ -5,7 +5,7 @@
 
 #include "ndspi/core/queue/cq.h"
 
-#include "ndspi/verbs/port.h"
+#include "ndspi/core/device/port.h"
 
 /* Returns whether the device can hold notifications back. */
 bool nd_moderates(const struct nd_port *port);

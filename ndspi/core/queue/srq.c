@@ -3,7 +3,7 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/status.h"
-#include "ndspi/verbs/depth.h"
+#include "ndspi/core/device/depth.h"
 
 #include "util/log.h"
 

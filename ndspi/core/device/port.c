@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/verbs/port.h"
+#include "ndspi/core/device/port.h"
 
 #include "ndspi/verbs/shim/shim.h"
 

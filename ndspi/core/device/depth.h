@@ -5,10 +5,10 @@
  * Where the device cannot make a queue deeper than it was created (quirks FIXED_CQ, FIXED_SRQ; found by trying), it is
  * created deeper than asked for, or, if that fails, as deep as asked for; it can then grow only within that depth.
  */
-#ifndef NDSPI_VERBS_DEPTH_H
-#define NDSPI_VERBS_DEPTH_H
+#ifndef NDSPI_CORE_DEVICE_DEPTH_H
+#define NDSPI_CORE_DEVICE_DEPTH_H
 
-#include "ndspi/verbs/port.h"
+#include "ndspi/core/device/port.h"
 
 /*
  * The least entries of a completion queue: 60 connections of 60 requests each. That costs 128 KiB on siw and on hns

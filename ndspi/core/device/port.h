@@ -5,8 +5,8 @@
  * Capabilities are found by trying; the rest are quirks of the device's family (quirks.h), which take precedence. The
  * core reads this and nothing else of a device: never its name.
  */
-#ifndef NDSPI_VERBS_PORT_H
-#define NDSPI_VERBS_PORT_H
+#ifndef NDSPI_CORE_DEVICE_PORT_H
+#define NDSPI_CORE_DEVICE_PORT_H
 
 #include "ndspi/verbs/quirks.h"
 #include "ndspi/verbs/verbs.h"

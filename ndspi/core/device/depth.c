@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/verbs/depth.h"
+#include "ndspi/core/device/depth.h"
 
 #include "util/log.h"
 
