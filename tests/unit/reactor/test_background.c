@@ -258,8 +258,9 @@ static void test_background_sleeps_when_nothing_happens(void **state)
     before = switches();
     assert_int_equal(
         reactor_wait(reactor_waiter_self(), clock_now_ns() + 100000000, PTHREAD_CANCEL_DISABLE),
-        -ETIMEDOUT);                             /* longer than 100 ticks */
-    assert_in_range(switches() - before, 0, 10); /* it is sent away, ticks, and is parked */
+        -ETIMEDOUT); /* longer than 100 ticks */
+    /* It is sent away, ticks, and is parked. An emulator of the processor sleeps in its thread, too. */
+    assert_in_range(switches() - before, 0, 50);
     probe_remove(&probe);
 }
 
