@@ -285,10 +285,7 @@ uint64_t ndk_server_process(const void *argument)
         answer_requests(&end, total);
     else
         stream_writes(&end, total);
-    /* Until the client has left: then a Receive is flushed. */
-    do {
-        while (end.cq->Dispatch->NdkGetCqResults(end.cq, &result, 1) == 0)
-            ;
-    } while (result.Status == STATUS_SUCCESS);
+    while (!KeReadStateEvent(&end.left.event)) /* until the client has left */
+        end.cq->Dispatch->NdkGetCqResults(end.cq, &result, 1);
     return 1;
 }

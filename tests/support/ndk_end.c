@@ -154,6 +154,7 @@ NTSTATUS ndk_end_open(struct ndk_end *end, const struct ndk_end_options *options
         .peer_be = options->peer_be };
     ndk_end_wait_begin(&end->notified);
     ndk_end_wait_begin(&end->incoming);
+    ndk_end_wait_begin(&end->left);
     STEP(end, "NdklOpenAdapter", open_adapter(end));
     of_adapter = end->adapter->Dispatch;
     CREATE(end, "NdkCreatePd", &end->pd,
@@ -215,7 +216,8 @@ NTSTATUS ndk_end_accept(struct ndk_end *end)
 {
     REQUEST(end, "NdkAccept",
         end->connector->Dispatch->NdkAccept(end->connector, end->qp, NDK_END_READ_LIMIT,
-            NDK_END_READ_LIMIT, NULL, 0, NULL, NULL, ndk_end_requested, &end->call));
+            NDK_END_READ_LIMIT, NULL, 0, ndk_end_closed, &end->left, ndk_end_requested,
+            &end->call));
     return STATUS_SUCCESS;
 }
 

@@ -40,6 +40,7 @@ struct ndk_end {
     struct ndk_end_wait call;     /* of the request under way */
     struct ndk_end_wait notified; /* of the completion queue */
     struct ndk_end_wait incoming; /* of the listener */
+    struct ndk_end_wait left;     /* passive end: of the peer's disconnect */
     unsigned char *memory;
     SIZE_T memory_octets;
     UINT32 token, remote_token; /* of memory */

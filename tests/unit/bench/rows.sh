@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage: rows.sh BENCH DIRECTORY
-# One short round of the group "idioms": each way to wait has its row, by event and port, shared memory and TCP, and its
-# ratio to sockets that block, with the aim.
+# usage: rows.sh BENCH DIRECTORY idioms|ndk
+# One short round of a group. idioms: each way to wait has its row, by event and port, shared memory and TCP, and its
+# ratio to sockets that block, with the aim. ndk: each measurement has a figure.
 set -eu
-bench=$1 results=$2/results.json
+bench=$1 results=$2/results.json group=$3
 rm -rf "$2"
 mkdir -p "$2"
-"$bench" -q -r 1 "$2" idioms
+"$bench" -q -r 1 "$2" "$group"
 failed=0
 
 expect() { # KEY
@@ -17,6 +17,12 @@ expect() { # KEY
     }
 }
 
+if [ "$group" = ndk ]; then
+    for key in register_16.us register_256.us write_1MiB.us smb_read_1MiB.us smb_read_over_write; do
+        expect "soft.ndk.$key"
+    done
+    exit $failed
+fi
 expect tcp.blocking_8B.us
 expect tcp.polling_8B.vs_blocking
 for path in shm tcp; do
