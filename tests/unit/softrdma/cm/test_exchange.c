@@ -28,6 +28,7 @@
 static _Atomic(struct pair *) attaching; /* whose next attach is disturbed, once */
 static pthread_t intruder;
 static atomic_bool early;    /* before its stream begins, not after */
+static atomic_bool fails;    /* the queue pair is moved to the error state in place of that */
 static atomic_bool intruded; /* the intruder has been started */
 
 unsigned __real_srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
@@ -43,7 +44,7 @@ struct intrusion {
 
 static void *intrude(void *argument);
 
-/* Another thread gives the queue pair a number that the peer does not expect. */
+/* Another thread gives the queue pair a number that the peer does not expect, or moves it to the error state. */
 static void disturb(struct pair *pair, struct srd_qp *qp)
 {
     static struct intrusion intrusion; /* one at a time */
@@ -56,6 +57,8 @@ static void disturb(struct pair *pair, struct srd_qp *qp)
     assert_true(SETTLES(
         atomic_load(&intrusion.over) ||
         (atomic_load(&intrusion.thread) && thread_is_asleep(atomic_load(&intrusion.thread)))));
+    if (!atomic_load(&early)) /* who ends the stream waits until the attach has ended */
+        assert_false(atomic_load(&intrusion.over));
 }
 
 /* In the middle of an attach. */
@@ -327,20 +330,24 @@ static void *intrude(void *argument)
     struct intrusion *intrusion = argument;
 
     atomic_store(&intrusion->thread, thread_number());
-    to_rts(intrusion->end, PSN + 1);
+    if (atomic_load(&fails))
+        move(intrusion->end, IBV_QPS_ERR);
+    else
+        to_rts(intrusion->end, PSN + 1);
     atomic_store(&intrusion->over, true);
     return NULL;
 }
 
 /* The connection must not come up in spite of that, nor again after it has been closed. */
-static void a_wrong_sequence_number_may_come_while_it_attaches(void **state)
+static void its_end_may_come_while_it_attaches(void **state)
 {
     struct pair pair;
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         open_pair(&pair);
         atomic_store(&early, i == 0);
+        atomic_store(&fails, i == 2);
         atomic_store(&intruded, false);
         atomic_store(&attaching, &pair);
         to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
@@ -647,7 +654,7 @@ int main(void)
             what_does_not_fit_is_not_connected, short_limit, usual_limit),
         cmocka_unit_test_setup_teardown(
             a_wrong_sequence_number_ends_the_connection, NULL, usual_limit),
-        cmocka_unit_test(a_wrong_sequence_number_may_come_while_it_attaches),
+        cmocka_unit_test(its_end_may_come_while_it_attaches),
         cmocka_unit_test_setup_teardown(a_peer_that_goes_is_silent, NULL, usual_limit),
         cmocka_unit_test_setup_teardown(
             a_request_under_way_fails_when_the_peer_goes, NULL, usual_limit),
