@@ -9,7 +9,6 @@
 #include "softrdma/context/context.h"
 #include "softrdma/memory/memory.h"
 #include "softrdma/queues/qp.h"
-#include "util/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -151,7 +150,7 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
             return;
         qp = list_entry(node, struct srd_qp, waiting_node);
         lock_acquire(&qp->rx_lock);
-        actions = srd_stream_resume(qp, clock_now_ms());
+        actions = srd_stream_resume(qp, SRD_STREAM_NOW);
         actions |= srd_stream_leave_rx(qp);
         conn = srd_qp_conn(qp);
         if (conn) {

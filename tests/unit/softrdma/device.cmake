@@ -57,6 +57,8 @@ nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal ENV 
 target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=recv,--wrap=madvise,--wrap=srd_group_memory)
 nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c ${haste} LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime,--wrap=srd_conn_poll)
+nd_test(NAME softrdma.preempted SOURCES device/test_preempted.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_preempted PRIVATE -Wl,--wrap=clock_gettime,--wrap=srd_cq_push)
 nd_test(NAME softrdma.idioms SOURCES connection/test_idioms.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_idioms PRIVATE -Wl,--wrap=srd_conn_give_share -Wl,--wrap=srd_share_doze)
 nd_test(NAME softrdma.patience_tcp SOURCES connection/test_patience_tcp.c pair.c LINK softrdma_internal)
