@@ -36,7 +36,7 @@ static NTSTATUS status_of(int error)
     case EROFS:
     case EBADF: return STATUS_ACCESS_DENIED;
     case EISDIR: return STATUS_FILE_IS_A_DIRECTORY;
-    case ENXIO: return STATUS_NOT_SUPPORTED; /* a FIFO or a socket: there are no places in it */
+    case ENXIO: return STATUS_NOT_SUPPORTED; /* a FIFO or a socket, which has no offsets */
     case ENAMETOOLONG: return STATUS_OBJECT_NAME_INVALID;
     case ENOSPC:
     case EDQUOT: return STATUS_DISK_FULL;
@@ -96,7 +96,7 @@ static int open_path(const char *path, int flags, ULONG disposition, ULONG_PTR *
     return fd;
 }
 
-/* open_path, which waits for nobody and takes files that have places alone. */
+/* As open_path, but does not wait for the other end of a FIFO, and refuses what has no offsets. */
 static int open_file(const char *path, int flags, ULONG disposition, ULONG_PTR *information)
 {
     int fd = open_path(path, flags | O_NONBLOCK, disposition, information), error = 0;
@@ -186,19 +186,18 @@ static ssize_t move_all(int fd, const struct request *request, off_t at)
 static NTSTATUS move_locked(
     struct file *file, const struct request *request, LONGLONG at, ULONG_PTR *moved)
 {
-    off_t from = at == AT_POSITION ? file->position : (off_t)at;
+    const bool appends = request->writes && file->appends;
+    off_t from = appends ? 0 : at == AT_POSITION ? file->position : (off_t)at;
+    off_t end;
     ssize_t count;
 
-    if (request->writes && !file->appends && at == AT_END &&
-        (from = lseek(file->fd, 0, SEEK_END)) < 0)
+    if (!appends && request->writes && at == AT_END && (from = lseek(file->fd, 0, SEEK_END)) < 0)
         return status_of(errno);
-    if (request->writes && file->appends)
-        from = 0;
     if ((count = move_all(file->fd, request, from)) < 0)
         return status_of((int)-count);
-    if (request->writes && file->appends)
-        from = lseek(file->fd, 0, SEEK_END) - count;
-    file->position = from + count;
+    end = appends ? lseek(file->fd, 0, SEEK_END) : from + count;
+    if (end >= 0) /* else it is a device, in which there is no position */
+        file->position = end;
     *moved = (ULONG_PTR)count;
     return count || !request->length ? STATUS_SUCCESS
            : request->writes         ? STATUS_DISK_FULL
