@@ -382,8 +382,7 @@ static void on_ready(struct reactor_source *reactor, uint32_t events, enum react
     bool background = how == REACTOR_BACKGROUND, alone;
 
     if (how == REACTOR_LOOKING) {
-        if (!srd_watch_has(&source->watch, SRD_WATCH_FOUND))
-            srd_watch_set(&source->watch, SRD_WATCH_FOUND);
+        srd_watch_note(&source->watch, SRD_WATCH_FOUND);
         note_found(source);
         source->ops->ready(source, events, false);
         return;

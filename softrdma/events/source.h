@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source.h - a connection's or listener's socket as a source of the reactor (reactor/reactor.h), with softrdma's
- * additions: polls that bypass the reactor, and deadlines that are set often and seldom needed. Who watches it (paused,
- * attentive, attended, soon) says one word: watch.h.
+ * additions: polls that bypass the reactor, and deadlines that are set often and seldom needed. One word says which
+ * thread watches it (paused, attentive, attended, soon): watch.h.
  *
  *   soon   the source owes an acknowledgement, is paused, or is attentive
  *   idle   a source that is soon owes nothing any more, since its acknowledgement went out with data
@@ -112,8 +112,7 @@ static inline const void *srd_source_here(void)
 /* A thread of the program looks at this source alone. */
 static inline void srd_source_polled(struct srd_source *source)
 {
-    if (!srd_watch_has(&source->watch, SRD_WATCH_POLLED))
-        srd_watch_set(&source->watch, SRD_WATCH_POLLED);
+    srd_watch_note(&source->watch, SRD_WATCH_POLLED);
 }
 /* Whether it was polled since the reactor found it ready, or since it was left; or is paused, or attentive. */
 static inline bool srd_source_was_polled(struct srd_source *source)

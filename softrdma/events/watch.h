@@ -49,6 +49,13 @@ static inline unsigned srd_watch_clear(srd_watch *watch, unsigned bits)
     return atomic_fetch_and_explicit(watch, ~bits, memory_order_seq_cst);
 }
 
+/* srd_watch_set, for little where all of them are set. */
+static inline void srd_watch_note(srd_watch *watch, unsigned bits)
+{
+    if ((atomic_load_explicit(watch, memory_order_relaxed) & bits) != bits)
+        srd_watch_set(watch, bits);
+}
+
 /* Changes nothing, as an update that comes before another one of the word or after it. Returns the word. */
 static inline unsigned srd_watch_touch(srd_watch *watch)
 {

@@ -362,7 +362,7 @@ static void begins_full(void)
     share.room = 0;
 }
 
-/* Nothing is left: read, answered, sent, seen to end; and this end asks for the bell. */
+/* Whether a thread polls it, as its word says; what it says is consistent. */
 static bool attentive(void)
 {
     unsigned watch = atomic_load_explicit(&conn.source.watch, memory_order_relaxed);
@@ -371,6 +371,7 @@ static bool attentive(void)
     return watch & SRD_WATCH_ATTENTIVE;
 }
 
+/* Nothing is left: read, answered, sent, seen to end; and this end asks for the bell. */
 static void check_done(void)
 {
     assert_int_equal(share.taken, share.written);
