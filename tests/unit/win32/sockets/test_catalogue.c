@@ -8,11 +8,13 @@
 #include <unknwn.h>
 #include <ws2spi.h>
 
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 static const GUID id_v2 = { 0x78C684C4, 0x5FBB, 0x4819,
     { 0xA5, 0x94, 0xC8, 0xBA, 0xE7, 0x60, 0x4C, 0x0D } };
@@ -238,6 +240,29 @@ static void test_change_of_addresses_ends_requests(void **state)
     assert_true(CloseHandle(port));
 }
 
+/*
+ * A namespace of users shows each user as 65534 until it has a map. The folder of objects with names, which Winsock
+ * makes, would be this user's and have the name of user 65534, who then could not use it.
+ */
+static bool map_user(uid_t user)
+{
+    char line[32];
+    int octets = snprintf(line, sizeof(line), "%u %u 1", (unsigned)user, (unsigned)user);
+    int fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+    bool mapped = fd >= 0 && write(fd, line, (size_t)octets) == octets;
+
+    if (fd >= 0)
+        close(fd);
+    return mapped;
+}
+
+static bool has_own_network(void)
+{
+    uid_t user = geteuid();
+
+    return !unshare(CLONE_NEWNET) || (!unshare(CLONE_NEWUSER | CLONE_NEWNET) && map_user(user));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,7 +275,7 @@ int main(void)
     };
     WSADATA data;
 
-    own_network = !unshare(CLONE_NEWUSER | CLONE_NEWNET); /* before there is a second thread */
+    own_network = has_own_network(); /* before there is a second thread */
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
         return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
