@@ -27,9 +27,9 @@ nd_test(NAME softrdma.conn_end SOURCES connection/test_end.c pair.c LINK softrdm
 target_link_options(test_softrdma_conn_end PRIVATE
     -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create,--wrap=srd_stream_tx,--wrap=sendmsg)
 nd_test(NAME softrdma.cm_waits SOURCES cm/test_waits.c pair.c LINK softrdma_internal)
-nd_test(NAME softrdma.cm_order SOURCES cm/test_order.c pair.c LINK softrdma_internal
+nd_test(NAME softrdma.cm_order SOURCES cm/test_order.c pair.c ${haste} LINK softrdma_internal
     ENV "NDSPI_SOFT_PATIENCE_MS=20000")
-target_link_options(test_softrdma_cm_order PRIVATE -Wl,--wrap=connect)
+target_link_options(test_softrdma_cm_order PRIVATE -Wl,--wrap=connect,--wrap=poll)
 nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c cm/exchange_end.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event,--wrap=srd_stream_start)
 nd_test(NAME softrdma.exchange_rule SOURCES cm/test_exchange_rule.c cm/exchange_end.c pair.c LINK softrdma_internal)

@@ -7,8 +7,10 @@
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/cm/id.h"
 #include "tests/support/asleep.h"
+#include "tests/support/haste.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -34,6 +36,20 @@ int __wrap_connect(int fd, const struct sockaddr *addr, socklen_t octets)
         return -1;
     }
     return __real_connect(fd, addr, octets);
+}
+
+/* The next so many looks right behind an attempt find that TCP has not connected yet, as with a peer far away. */
+static atomic_int slow;
+
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    if (count == 1 && fds->events == POLLOUT && !timeout_ms && atomic_load(&slow) > 0) {
+        atomic_fetch_sub(&slow, 1);
+        return 0;
+    }
+    return __real_poll(fds, count, timeout_ms);
 }
 
 struct scene {
@@ -179,6 +195,26 @@ static void one_whose_port_is_held_takes_another(void **state)
     finish(&scene);
 }
 
+/* The first connects while no thread looks: the reactor tells of it. The clock stands, so no other attempt is due. */
+static void the_others_go_on_once_the_first_has_connected(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    begin(&scene);
+    connect_all(&scene);
+    haste_begin(0);
+    assert_int_equal(srd_listen(scene.listener, 64), 0);
+    atomic_store(&slow, 1);
+    while (atomic_load(&slow)) {
+        haste_skip_ms(SRD_CM_RETRY_MS);
+        poll(NULL, 0, 1);
+    }
+    expect_requests(&scene, 0, IDS);
+    haste_end();
+    finish(&scene);
+}
+
 /* Each has its own patience: all are told, whoever is the first. */
 static void all_fail_when_their_patience_ends(void **state)
 {
@@ -226,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_later_call_does_not_overtake),
         cmocka_unit_test(one_that_is_destroyed_holds_no_other_up),
         cmocka_unit_test(one_whose_port_is_held_takes_another),
+        cmocka_unit_test(the_others_go_on_once_the_first_has_connected),
         cmocka_unit_test(all_fail_when_their_patience_ends),
         cmocka_unit_test(who_waits_elsewhere_holds_nobody_up),
     };
