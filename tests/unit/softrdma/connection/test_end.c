@@ -4,6 +4,7 @@
 #include "tests/unit/softrdma/receive_side.h"
 
 #include "softrdma/connection/conn.h"
+#include "softrdma/connection/transport.h"
 #include "softrdma/queues/qp.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -357,6 +359,22 @@ static void a_send_without_memory_is_tried_again(void **state)
     pair_close(&pair);
 }
 
+/* SIGPIPE has its default here, so it would end this process. */
+static void octets_for_a_peer_that_has_closed_raise_no_signal(void **state)
+{
+    static struct srd_conn conn;
+    struct iovec rest = { .iov_base = (char[1]){ 0 }, .iov_len = 1 };
+    bool rings;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    close(fds[1]);
+    conn.source.fd = fds[0];
+    assert_int_equal(srd_transport_tcp.put(&conn, &rest, &rings), -EPIPE);
+    close(fds[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +384,7 @@ int main(void)
         cmocka_unit_test(time_to_close_that_is_found_late_begins_anew),
         cmocka_unit_test(a_send_that_fails_by_itself_ends_the_connection),
         cmocka_unit_test(a_send_without_memory_is_tried_again),
+        cmocka_unit_test(octets_for_a_peer_that_has_closed_raise_no_signal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
