@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segment headers and Terminates (RFC 5041 section 4, RFC 5040 section 4): octets against fields, both ways. */
+/* Headers and Terminates (RFC 5041 section 4, RFC 5040 section 4, RFC 7306): octets against fields, both ways. */
 #include "softrdma/wire/crc32c.h"
 #include "softrdma/wire/terminate.h"
 #include "softrdma/wire/wire.h"
@@ -379,6 +379,49 @@ static void classes(void **state)
     }
 }
 
+/* The headers of an Atomic Request and Response (RFC 7306): each field, in a buffer that had other octets. */
+static void atomic_headers(void **state)
+{
+    static const struct srd_atomic_request request = { .identifier = 0x01020304,
+        .stag = 0x11121314,
+        .to = 0x2122232425262728,
+        .atomic = { .operation = SRD_ATOMIC_CMP_SWAP,
+            .data = 0x3132333435363738,
+            .mask = 0x4142434445464748,
+            .compare = 0x5152535455565758,
+            .compare_mask = 0x6162636465666768 } };
+    static const struct srd_atomic_response response = { 0x01020304, 0x7172737475767778 };
+    static const uint8_t asks[SRD_ATOMIC_REQUEST_OCTETS] = { 0, 0, 0, 2, 1, 2, 3, 4, 0x11, 0x12,
+        0x13, 0x14, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x31, 0x32, 0x33, 0x34, 0x35,
+        0x36, 0x37, 0x38, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x51, 0x52, 0x53, 0x54,
+        0x55, 0x56, 0x57, 0x58, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68 };
+    static const uint8_t answers[SRD_ATOMIC_RESPONSE_OCTETS] = { 1, 2, 3, 4, 0x71, 0x72, 0x73, 0x74,
+        0x75, 0x76, 0x77, 0x78 };
+    struct srd_atomic_request asked;
+    struct srd_atomic_response answered;
+    uint8_t out[SRD_ATOMIC_REQUEST_OCTETS];
+
+    (void)state;
+    memset(out, 0xa5, sizeof(out));
+    srd_atomic_request_encode(out, &request);
+    assert_memory_equal(out, asks, sizeof(asks));
+    srd_atomic_request_decode(&asked, asks);
+    assert_int_equal(asked.identifier, request.identifier);
+    assert_int_equal(asked.stag, request.stag);
+    assert_int_equal(asked.to, request.to);
+    assert_int_equal(asked.atomic.operation, request.atomic.operation);
+    assert_int_equal(asked.atomic.data, request.atomic.data);
+    assert_int_equal(asked.atomic.mask, request.atomic.mask);
+    assert_int_equal(asked.atomic.compare, request.atomic.compare);
+    assert_int_equal(asked.atomic.compare_mask, request.atomic.compare_mask);
+    memset(out, 0xa5, sizeof(out));
+    srd_atomic_response_encode(out, &response);
+    assert_memory_equal(out, answers, sizeof(answers));
+    srd_atomic_response_decode(&answered, answers);
+    assert_int_equal(answered.identifier, response.identifier);
+    assert_int_equal(answered.original, response.original);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +435,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(promised_read_request_may_be_missing),
         cmocka_unit_test(bare_control_words),
         cmocka_unit_test(classes),
+        cmocka_unit_test(atomic_headers),
     };
 
     vectors_load(argc, argv);
