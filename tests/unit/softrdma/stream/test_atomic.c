@@ -590,6 +590,29 @@ static void wrong_responses(void **state)
     }
 }
 
+/* The Write in front of the Atomic that is answered wrongly has no part in it. */
+static void wrong_response_behind_a_write(void **state)
+{
+    static uint8_t fpdu[FPDU_ROOM];
+    struct pair pair;
+    uint8_t out[256];
+    size_t octets;
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT, 0);
+    pair_pump(&pair);
+    post_write(&pair.a, 1, 0, 8, at(&pair.b, 0), pair.b.mr->rkey, 0);
+    end_take(&pair, &pair.a, out, sizeof(out));
+    post_atomic(&pair.a, ADD, 2, 0, at(&pair.b, 0), pair.b.mr->rkey, 1, 0, 0);
+    end_take(&pair, &pair.a, out, sizeof(out));
+    octets = frame(fpdu, 0x41, 0x4b, 3, 1, 0, 12);
+    wire_put32(fpdu + 20, wire_get32(out + 24) ^ 1);
+    end_feed(&pair, &pair.a, fpdu, octets, 0);
+    expect_wc(pair.a.scq, 1, IBV_WC_SUCCESS);
+    expect_wc(pair.a.scq, 2, IBV_WC_BAD_RESP_ERR);
+    pair_close(&pair);
+}
+
 /* A Read Response answers no Atomic, an Atomic Response no Read; and neither is taken unasked. */
 static void responses_of_the_other_kind(void **state)
 {
@@ -745,6 +768,7 @@ int main(void)
         cmocka_unit_test(malformed_requests),
         cmocka_unit_test(too_many_requests),
         cmocka_unit_test(wrong_responses),
+        cmocka_unit_test(wrong_response_behind_a_write),
         cmocka_unit_test(responses_of_the_other_kind),
         cmocka_unit_test(answered_before_the_terminate),
         cmocka_unit_test(flushed_when_the_peer_leaves),

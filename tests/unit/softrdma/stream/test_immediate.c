@@ -200,6 +200,7 @@ static void waits_for_a_receive(void **state)
 static void without_receive(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
+    struct srd_counters counters;
     struct ibv_wc wc;
 
     post_write(a, 1, 0, 8, at(b, 0), b->mr->rkey, 0);
@@ -212,6 +213,9 @@ static void without_receive(struct pair *pair)
     wc = expect_wc(a->scq, 2, IBV_WC_RNR_RETRY_EXC_ERR);
     assert_int_equal(wc.vendor_err, 0x1202);
     expect_wc(a->scq, 3, IBV_WC_WR_FLUSH_ERR);
+    srd_query_counters(b->qp, &counters, sizeof(counters));
+    assert_int_equal(counters.rnr_waits, 1);
+    assert_int_equal(counters.rnr_ended, 1);
     pair_expect_over(pair);
 }
 
