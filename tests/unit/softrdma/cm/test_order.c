@@ -38,7 +38,7 @@ int __wrap_connect(int fd, const struct sockaddr *addr, socklen_t octets)
     return __real_connect(fd, addr, octets);
 }
 
-/* The next so many looks right behind an attempt find that TCP has not connected yet, as with a peer far away. */
+/* So many times softrdma finds, right after its attempt, that TCP has not connected yet, as with a peer far away. */
 static atomic_int slow;
 
 int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
@@ -195,7 +195,7 @@ static void one_whose_port_is_held_takes_another(void **state)
     finish(&scene);
 }
 
-/* The first connects while no thread looks: the reactor tells of it. The clock stands, so no other attempt is due. */
+/* The reactor, not the call, finds the first one connected. The clock stands, so no attempt of the others is due. */
 static void the_others_go_on_once_the_first_has_connected(void **state)
 {
     struct scene scene;
